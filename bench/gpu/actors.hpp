@@ -80,6 +80,19 @@ struct echo {
   }
 };
 
+/// Asks when its handler begins, by the device's clock.
+struct clock_ping {
+  uint64_t number;
+};
+struct clock_pong {
+  uint64_t number, handled_ns;
+};
+struct timekeeper {
+  using messages = rondo::messages<ask<clock_ping, clock_pong>>;
+
+  RONDO_HD void on(context& ctx, clock_ping const& m) { ctx.reply(clock_pong{m.number + 1, ctx.now_ns()}); }
+};
+
 // -- actor to actor
 
 struct ball {
@@ -291,6 +304,6 @@ struct busy {
   }
 };
 
-RONDO_MODULE(bench_actors, echo, player, consumer, batch_consumer, producer, trader, busy)
+RONDO_MODULE(bench_actors, echo, player, consumer, batch_consumer, producer, trader, busy, timekeeper)
 
 }  // namespace rondo::bench::gpu

@@ -1,5 +1,5 @@
-// Round trips between the host and an actor: plain ones, with buffers, of urgent messages under load, and the first one after
-// idleness.
+// Round trips between the host and an actor: plain ones, in halves, with buffers, of urgent messages under load, and the first one
+// after idleness.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -87,6 +87,26 @@ measurement by_buffer(sample_budget const& budget, placement where, std::uint64_
   });
 }
 
+/// A round trip in halves: until the handler begins, and from there. By the device's clock, which the host's differs from by up to a
+/// microsecond; the whole is the host's.
+measurement halves(sample_budget const& budget, placement where) {
+  actor_options const how{.pinned = where == placement::pinned};
+  return with_runtime(settings_for(1, how.pinned ? 1 : 0), [&](runtime& rt) {
+    auto const server = rt.launch<timekeeper>("", how);
+    std::vector<double> there_ns, back_ns;
+    auto m = round_trips(budget, [&](std::uint64_t number) {
+      auto const began_ns = now_ns();
+      auto const pong = expect("asking", server.ask(clock_ping{number}, ask_options{}, block));
+      there_ns.push_back(static_cast<double>(pong.handled_ns) - static_cast<double>(began_ns));
+      back_ns.push_back(static_cast<double>(now_ns()) - static_cast<double>(pong.handled_ns));
+      return pong.number;
+    });
+    m["way_there_ns"] = std::move(there_ns);
+    m["way_back_ns"] = std::move(back_ns);
+    return m;
+  });
+}
+
 // -- urgent
 
 enum class load { same_actor, other_actors };
@@ -163,6 +183,7 @@ case_list latency_cases() {
                        [=](sample_budget const& b) { return by_buffer(b, where, bytes); }});
   for (auto const where : {placement::pooled, placement::pinned}) {
     auto const peer = std::string("rondo ") + to_string(where);
+    cases.push_back({"gpu_halves", peer, {}, [=](sample_budget const& b) { return halves(b, where); }});
     cases.push_back({"gpu_urgent", peer, {{"load", "before_itself"}}, [=](sample_budget const& b) {
                        return urgent(b, where, load::same_actor);
                      }});

@@ -26,7 +26,9 @@ constexpr std::array entries{
     entry{"terminated", "the actor was terminated before it handled this message"},
     entry{"unknown_message", "the actor does not take messages of this type"},
     entry{"no_reply", "the handler returned without a reply: call context::reply or context::defer"},
-    entry{"device_lost", "the device faulted: restart the runtime from its last checkpoint"},
+    entry{
+        "device_lost",
+        "the device faulted: continue from the last checkpoint in a new runtime, on a GPU in a new process"},
     entry{"stopped", "the runtime has stopped"},
     entry{"device_busy", "the queue to the device is full: try again"},
     entry{"actor_limit",

@@ -216,8 +216,10 @@ TEST_CASE(
     for (auto at = std::sregex_iterator(help.begin(), help.end(), numeric); at != std::sregex_iterator();
          ++at) {
       auto const option = (*at)[1].str();
-      ++options;
-      for (auto const* const wrong : {"nan", "-1", "99999999999999999999", "1e400", "", "4x", "0x10"}) {
+      // They share what reads numbers: all wrong ones are tried once, and one that is none and one beyond any bound for each.
+      std::vector<char const*> all_wrong{"nan", "99999999999999999999"};
+      if (options++ == 0) all_wrong.insert(all_wrong.end(), {"-1", "1e400", "", "4x", "0x10"});
+      for (auto const* const wrong : all_wrong) {
         auto const said = run(dir, program_of(name), {name, option, wrong});
         INFO(name << " " << option << " '" << wrong << "': " << said.err);
         CHECK(said.status == 64);
