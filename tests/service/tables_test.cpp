@@ -24,7 +24,8 @@ constexpr std::uint8_t two_addresses[] = {1, 2};
 
 /// A service with small tables and a token for each role.
 struct site {
-  explicit site(std::uint32_t mail_blocks = 0) : s(configuration(mail_blocks)) {}
+  explicit site(std::uint32_t mail_blocks = 0, std::uint32_t clients = 96)
+      : s(configuration(mail_blocks, clients)) {}
 
   scratch_directory folder{"tables"};
   served s;
@@ -33,9 +34,9 @@ struct site {
   static std::string word(role r) {
     return "the word for the role " + std::string(rondo::service::role_names[static_cast<std::size_t>(r)]);
   }
-  rondo::service::service_config configuration(std::uint32_t mail_blocks) const {
+  rondo::service::service_config configuration(std::uint32_t mail_blocks, std::uint32_t clients) const {
     auto c = with_limits(
-        {.clients = 96, .open_requests = 1024, .response_bytes = 1 << 20, .keys = 64, .reading = 1h});
+        {.clients = clients, .open_requests = 1024, .response_bytes = 1 << 20, .keys = 64, .reading = 1h});
     c.listen = {{true, (folder.directory / "socket").string(), 0},
                 endpoint::parse("tcp:127.0.0.1:0", "test")};
     for (auto const r : {role::read, role::send, role::launch, role::control, role::admin}) {
@@ -283,14 +284,14 @@ TEST_CASE("clients that fill the table of connections, with or without hello, ke
 // Regression: the system took megabytes for each client, which no limit counted, before the first response was unread.
 TEST_CASE("clients that leave responses unread are refused themselves, and nobody else",
           "[service][limits][quotas]") {
-  site all;
+  site all(0, 400);
   for (int i = 0; i < 50; ++i)  // so that a report is long
     REQUIRE(all.s.rt->try_launch<basics::counter>(std::string(240, 'x') + std::to_string(i)).has_value());
   auto const watch = [](guest_client& who) { who.request(2, [](auto& b) { return wire::Createwatch(b); }); };
   guest_client probe(all.port, site::word(role::read));
   std::vector<std::unique_ptr<guest_client>> takers_of_nothing;
   REQUIRE(eventually([&] {
-    if (takers_of_nothing.size() < 45) {  // each is made to wait after one long response
+    if (takers_of_nothing.size() < 160) {  // each is made to wait after one long response
       auto& c =
           *takers_of_nothing.emplace_back(std::make_unique<guest_client>(all.port, site::word(role::read)));
       c.leave_unread();
