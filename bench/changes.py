@@ -47,7 +47,8 @@ def build(commit):
     if not tree.exists():
         run("git", "worktree", "add", "--detach", tree, commit, stdout=subprocess.DEVNULL)
     environment = dict(os.environ, CCACHE_BASEDIR=str(tree), CCACHE_NOHASHDIR="1")
-    configure = ["cmake", "--preset", "bench", "-DRONDO_CUDA=off", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", f"-DCMAKE_CXX_FLAGS={ALIGNED}"]
+    configure = ["cmake", "--preset", "bench", "-DRONDO_CUDA=off", f"-DCMAKE_CXX_FLAGS={ALIGNED}"]
+    configure.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     subprocess.run(configure, check=True, cwd=tree, env=environment, stdout=subprocess.DEVNULL)
     subprocess.run(
         ["ninja", "-C", tree / "build/bench", "bench_actors"], check=True, env=environment, stdout=subprocess.DEVNULL
