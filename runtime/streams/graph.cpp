@@ -66,6 +66,7 @@ struct graph::impl {
   }
   void follow_end(stage_instance const& s);
   void follow_failures();
+  void take_last_counts();
   result<std::uint64_t> set_paused(bool paused);
   void warn_of_transfers() const;
   graph_standing standing() const;
@@ -178,8 +179,8 @@ void graph::impl::follow_end(stage_instance const& s) {
                 std::lock_guard const lock(shared->mutex);
                 if (ec == errc::terminated || ec == errc::actor_gone) return;  // follow_failures says why
                 if (ec) return shared->break_off(ec, fmt::format("'{}': {}", name, ec.message()));
+                if (shared->open_names.erase(name) == 0) return;  // counted by take_last_counts
                 --shared->open;
-                shared->open_names.erase(name);
                 if (stage != no_stage) add_to(shared->last[stage], counts);
                 if (counts.gave_up != 0) {
                   auto const e = shared->reasons.at(name).error();
@@ -202,6 +203,7 @@ void graph::impl::follow_failures() {
         std::lock_guard const lock(shared->mutex);
         if (ec) return shared->break_off(ec, fmt::format("the clock was stopped: {}", ec.message()));
         auto const& name = names.at(f.who);
+        shared->stopped.insert(name);
         shared->break_off(errc::terminated, f.reason == errc::actor_gone
                                                 ? fmt::format("'{}' was stopped before the first tick", name)
                                                 : fmt::format("'{}' was stopped: {}", name,
@@ -283,8 +285,16 @@ error_code graph::stop(std::chrono::nanoseconds limit) {
   auto const outcome = ends.failure;
   ends.is_over = true;
   lock.unlock();
-  impl_->built->end();
+  if (impl_->built->end()) impl_->take_last_counts();
   return outcome;
+}
+
+/// Of the stages that were terminated before they had said that they have ended. All actors are gone.
+void graph::impl::take_last_counts() {
+  std::lock_guard const lock(all_ends->mutex);
+  for (auto const& s : built->instances())
+    if (all_ends->open_names.erase(s.name) != 0 && s.transfer == nullptr)
+      add_to(all_ends->last[s.stage], built->last_counts(s));
 }
 
 result<std::uint64_t> graph::pause() { return impl_->set_paused(true); }
@@ -359,8 +369,13 @@ stage_counts graph::counts_of(std::uint32_t stage) const {
   {
     std::lock_guard const lock(impl_->all_ends->mutex);
     sum = impl_->all_ends->last[stage];
-    for (auto const* const s : impl_->built->instances_of(stage))
-      if (impl_->all_ends->open_names.contains(s->name)) open.push_back(s->actor);
+    for (auto const* const s : impl_->built->instances_of(stage)) {
+      if (!impl_->all_ends->open_names.contains(s->name)) continue;
+      if (impl_->all_ends->stopped.contains(s->name))
+        add_to(sum, impl_->built->last_counts(*s));
+      else
+        open.push_back(s->actor);
+    }
   }
   for (auto const& actor : open)
     if (auto const c =

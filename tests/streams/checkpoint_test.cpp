@@ -99,7 +99,7 @@ struct saved_chain {
         from(g.add<counter>("from", {}, on(how, 0))),
         to(g.add<checker>("to", {.added = 7}, on(how, 1))) {
     auto second = on(how, 1);
-    second.supervise.max_restarts = 0xffff;
+    second.supervise = always_restarted;
     auto const plus = g.add<adder>("plus", {.by = 3, .fails_every = how.fails_every}, second);
     auto third = on(how, 0);
     third.replicas = how.replicas;

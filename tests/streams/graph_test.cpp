@@ -96,8 +96,7 @@ TEST_CASE("a stage that fails restarts, and sees the same frame again: nothing i
   bed b(device);
   streams::graph g{b.rt, {.ticks = 500}};
   auto const from = g.add<counter>("from");
-  auto const frail =
-      g.add<adder>("frail", {.by = 1, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
+  auto const frail = g.add<adder>("frail", {.by = 1, .fails_every = 10}, {.supervise = always_restarted});
   auto const to = g.add<checker>("to", {.added = 1});
   g.connect(from.out<"numbers">(), frail.in<"numbers">());
   g.connect(frail.out<"numbers">(), to.in<"numbers">());

@@ -60,7 +60,7 @@ void run_with(trouble what, streams::delivery how, bool before, machine const& o
   adder::options const add{
       .by = 1, .fails_every = what == trouble::failures ? 7u : 0u, .spins = slow(before)};
   auto const from = g.add<counter>("from");
-  auto const plus = g.add<adder>("plus", add, {.supervise = {.max_restarts = 10'000}});
+  auto const plus = g.add<adder>("plus", add, {.supervise = always_restarted});
   auto const to = g.add<checker>("to", {.added = 1, .spins = slow(!before)});
   connect_row(g, from, plus, to, how, before);
   g.start();
@@ -122,7 +122,7 @@ TEST_CASE("a reader with `latest` begins with the newest frame, at most one tick
   board said;
   std::uint32_t const fails_every = what == trouble::failures ? 5 : 0;
   streams::graph g{b.rt};
-  streams::stage_options const how{.supervise = {.max_restarts = 10'000}};
+  streams::stage_options const how{.supervise = always_restarted};
   follower::options const slow{.on = &said, .fails_every = fails_every, .spins = 5'000};
   auto const from = g.add<announcer>("from", {.on = &said, .fails_every = fails_every}, how);
   auto const pace = g.add<checker>("pace");

@@ -80,8 +80,7 @@ TEST_CASE("a graph on a GPU passes each frame once, in order, also when a stage 
   journal told(*rt);
   streams::graph g{*rt, {.ticks = 40}};
   auto const from = g.add<counter>("from");
-  auto const frail =
-      g.add<adder>("frail", {.by = 3, .fails_every = 10}, {.supervise = {.max_restarts = 1000}});
+  auto const frail = g.add<adder>("frail", {.by = 3, .fails_every = 10}, {.supervise = always_restarted});
   auto const to = g.add<checker>("to", {.added = 3});
   g.connect(from.out<"numbers">(), frail.in<"numbers">());
   g.connect(frail.out<"numbers">(), to.in<"numbers">());
@@ -106,7 +105,7 @@ TEST_CASE("on a GPU, each delivery accounts for every frame while a stage fails,
   auto const slow = [&](bool is_slow) { return is_slow && how != streams::delivery::lossless ? 300u : 0u; };
   adder::options const add{.by = 1, .fails_every = trouble == "failures" ? 7u : 0u, .spins = slow(before)};
   auto const from = g.add<counter>("from");
-  auto const plus = g.add<adder>("plus", add, {.supervise = {.max_restarts = 10'000}});
+  auto const plus = g.add<adder>("plus", add, {.supervise = always_restarted});
   auto const to = g.add<checker>("to", {.added = 1, .spins = slow(!before)});
   connect_row(g, from, plus, to, how, before);
   auto const goes_on = [&] {

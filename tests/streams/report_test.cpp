@@ -182,6 +182,39 @@ TEST_CASE("a graph that has failed says so", "[streams][report]") {
   CHECK_THAT(r.why_failed, Contains("'graph/plus' was stopped"));
 }
 
+// They were all 0, also those of the stage that had failed.
+TEST_CASE("what the stages had done is known after the graph has failed", "[streams][report]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  INFO(device);
+  runtime rt{use<test_stages>, {.device = device}};
+  streams::graph g{rt, {.window = 8}};
+  auto const from = g.add<counter>("from");
+  auto const plus =
+      g.add<adder>("plus", {.by = 1, .fails_always_at = 40}, {.supervise = {.max_restarts = 0}});
+  auto const to = g.add<checker>("to", {.added = 1});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  bool const looks_before_the_end = GENERATE(false, true);
+  if (looks_before_the_end) {
+    REQUIRE(eventually([&] { return g.why_failed() != ""; }));
+    CHECK(g.counts(plus).processed == 40);
+  }
+  REQUIRE(g.wait(60s) == errc::terminated);
+  CHECK(g.counts(from).processed >= 41);
+  CHECK(g.counts(from).processed <= 41 + 8);
+  CHECK(g.counts(plus).processed == 40);
+  CHECK(g.counts(plus).failed == 1);
+  CHECK(g.counts(plus).last_number == 39);
+  CHECK(g.counts(plus).ended == 1);
+  CHECK(g.counts(to).processed <= 40);
+  auto const r = rt.graphs().read().at(0);
+  REQUIRE(r.stages.size() == 3);
+  CHECK(r.stages[0].counts.processed == g.counts(from).processed);
+  CHECK(r.stages[1].counts.processed == 40);
+  CHECK(r.stages[2].counts.processed == g.counts(to).processed);
+}
+
 TEST_CASE("a stage that is stuck does not hold a report, which shows what is known", "[streams][report]") {
   gate at;
   runtime rt{use<gated_stages>, {.device = "cpu", .teams = 2}};

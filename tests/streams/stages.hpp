@@ -13,6 +13,10 @@ namespace stream_test {
 using namespace rondo;
 namespace streams = rondo::streams;
 
+/// Any number of restarts: a graph with a rate of 0 fails as often as its machine lets it, and the window in which the
+/// restarts are counted is the shortest possible.
+constexpr supervision always_restarted{.max_restarts = 0xffff, .within_ms = 1};
+
 /// `count` numbers.
 struct numbers {
   std::uint32_t count = 0;

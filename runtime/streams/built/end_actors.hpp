@@ -1,6 +1,7 @@
 // Terminates actors together, and waits for their ends.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -23,9 +24,8 @@ class ending_actors {
   /// False: some have not ended within 10 s, because they do not return from a handler.
   bool wait() {
     auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    bool all = true;
-    for (auto& e : ends_) all = e.wait_until(limit) == std::future_status::ready && all;
-    return all;
+    return std::ranges::all_of(ends_,
+                               [&](auto& e) { return e.wait_until(limit) == std::future_status::ready; });
   }
 
  private:

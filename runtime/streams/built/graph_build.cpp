@@ -10,6 +10,7 @@
 
 #include "runtime/os/start_thread.hpp"
 #include "runtime/streams/built/end_actors.hpp"
+#include "runtime/streams/kinds/graph_error.hpp"
 
 namespace rondo::streams {
 
@@ -356,23 +357,39 @@ result<std::uint64_t> built_graph::set_paused(bool paused) {
   return done->count;
 }
 
-void built_graph::end() {
-  if (has_ended_) return;
-  has_ended_ = true;
+built_graph::~built_graph() {
+  if (end()) return;
+  for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
+  for (auto& [instance, r] : replacements_)
+    static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());
+  for (auto& s : instances_) static_cast<void>(new std::pair(std::move(s.link), std::move(s.host_side)));
+}
+
+bool built_graph::end() {
+  if (has_ended_) return *has_ended_;
   beats_ = {};
   ending_actors ends;
   ends.add(clock_);
   for (auto const& s : instances_) ends.add(s.actor);
-  if (!ends.wait()) {  // a stage that does not return from its handler uses its memory, and what it has on the host
-    for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
-    for (auto& [instance, r] : replacements_)
-      static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());
-    for (auto& s : instances_) static_cast<void>(new std::pair(std::move(s.link), std::move(s.host_side)));
-  } else {
-    // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the graph's memory.
-    for (auto& s : instances_ | std::views::reverse) s.host_side.reset();
-  }
+  has_ended_ = ends.wait();
+  // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the graph's memory.
+  for (auto& s : instances_ | std::views::reverse)
+    if (*has_ended_) s.host_side.reset();
   for (auto& l : links_) l.thread.join();
+  return *has_ended_;
+}
+
+stage_counts built_graph::last_counts(stage_instance const& s) const {
+  stage_memory last;
+  try {
+    memories_.at(s.device)->copy_back(reinterpret_cast<std::byte*>(&last),
+                                      reinterpret_cast<std::byte const*>(s.memory_at_device), sizeof(last));
+  } catch (graph_error const&) {
+    return {};
+  }
+  if (last.tried != 0) ++last.counts.failed;  // the next attempt would have counted it
+  last.counts.ended = 1;
+  return last.counts;
 }
 
 }  // namespace rondo::streams

@@ -63,9 +63,10 @@ class built_graph {
   built_graph(runtime& rt, graph_plan const& plan, graph_options const& options, saved_graph const* saved);
   built_graph(built_graph const&) = delete;
   built_graph& operator=(built_graph const&) = delete;
-  ~built_graph() { end(); }
-  /// Terminates the actors; keeps the memory for ever if one of them does not end, because it uses it.
-  void end();
+  /// Keeps for ever what an actor uses that does not end.
+  ~built_graph();
+  /// Terminates the actors. False: one of them does not end, because it does not return from its handler.
+  bool end();
 
   /// The stages and the transfers begin, and then the clock. `on_failure` gets the error that ends a transfer before its outlet has
   /// ended, on the transfer's thread; also those that `end` causes.
@@ -84,6 +85,8 @@ class built_graph {
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
   /// The stage itself, or its replicas.
   std::vector<stage_instance*> const& instances_of(std::uint32_t stage) const { return of_stages_[stage]; }
+  /// What an instance has done whose actor is gone, since only the actor may read them before. Nothing if its device is lost.
+  stage_counts last_counts(stage_instance const& s) const;
   std::list<built_edge> const& edges() const noexcept { return edges_; }
   struct link {
     planned_transfer const* transfer;
@@ -153,7 +156,7 @@ class built_graph {
   actor_ref<clock> clock_;
   std::uint32_t clock_device_ = 0;
   timer beats_;
-  bool has_ended_ = false;
+  std::optional<bool> has_ended_;  // what `end` has returned
   std::uint64_t first_tick_ = 0;
 };
 

@@ -35,6 +35,7 @@ struct graph_ends {
   std::uint32_t open = 0;                        // actors that have not ended
   std::vector<stage_counts> last;                // by stage
   std::set<std::string> open_names;              // of the actors that have not ended
+  std::set<std::string> stopped;                 // those of them that are gone, by their own failure
   std::map<std::string, stage_reasons> reasons;  // by actor
   std::string why_failed;
   fault failed_by = fault::stage;
