@@ -38,7 +38,7 @@ TEST_CASE("a port that the system chose is told", "[network]") {
   lines log;
   streams::frame_sender const writer(writes("tcp:127.0.0.1:0", log));
   CHECK(writer.where().port != 0);
-  CHECK(log.has("network sink: listens on " + writer.where().text()));
+  CHECK(log.comes("network sink: listens on " + writer.where().text()));
 }
 
 TEST_CASE("frames arrive in order, over both kinds of sockets, whichever side starts first", "[network]") {
@@ -214,7 +214,7 @@ TEST_CASE("a reader connects again to the next writer, and says what it has lost
   CHECK(c.sources == 5);
   CHECK(c.before == 1);
   CHECK(c.lost == 0);
-  CHECK(log.has("reconnected after"));
+  CHECK(log.comes("reconnected after"));
   CHECK(!reader->is_over());
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("what is lost behind another process is known from the numbers of the 
   CHECK(c.lost == 2 + 4);
   CHECK(c.sources == 1);
   CHECK(c.connections == 2);
-  CHECK(log.has("4 frames lost"));
+  CHECK(log.comes("4 frames lost"));
 }
 
 }  // namespace network_test

@@ -13,6 +13,7 @@
 
 #include "runtime/streams/network/frame_receiver.hpp"
 #include "runtime/streams/network/frame_sender.hpp"
+#include "tests/eventually.hpp"
 #include "tests/scratch_directory.hpp"
 
 namespace network_test {
@@ -57,7 +58,10 @@ class lines {
     for (auto const& l : all_) n += l.find(part) != std::string::npos;
     return n;
   }
-  bool has(std::string const& part) const { return count(part) != 0; }
+  /// Waits for a line: it is said after what it tells of has happened.
+  bool comes(std::string const& part) const {
+    return rondo_test::eventually([&] { return count(part) != 0; });
+  }
 
  private:
   mutable std::mutex mutex_;

@@ -84,7 +84,7 @@ TEST_CASE("frames that do not fit are refused, with the reason on both sides", "
         "block 64x48 i420, 1999 bytes";
   }
   streams::frame_receiver reader(std::move(r));
-  CHECK(eventually([&] { return writers.has(expected) && readers.has("refused: " + expected); }));
+  CHECK((writers.comes(expected) && readers.comes("refused: " + expected)));
   CHECK(reader.trouble().find(expected) != std::string::npos);
   CHECK(!writer.has_readers());
   CHECK(reader.front() == nullptr);
@@ -98,7 +98,7 @@ TEST_CASE("clients that are no readers are disconnected, and hurt nobody", "[net
     std::array<char, 216> const garbage{"GET / HTTP/1.1"};
     CHECK(s.send(garbage));
     CHECK(is_closed(s));
-    CHECK(eventually([&] { return h.log.has("was refused: what it sent is not the greeting of a reader"); }));
+    CHECK(h.log.comes("was refused: what it sent is not the greeting of a reader"));
   }
   SECTION("another version") {
     auto const s = raw_socket::to(h.path);
@@ -148,7 +148,7 @@ TEST_CASE("clients that are no readers are disconnected, and hurt nobody", "[net
     auto const s = raw_socket::to(h.path);
     CHECK(s.send(hello(delivery::latest)));
     CHECK(s.send(hello(delivery::latest)));
-    CHECK(eventually([&] { return h.log.has("has left: Protocol error"); }));
+    CHECK(h.log.comes("has left: Protocol error"));
   }
   SECTION("too many readers") {
     std::vector<raw_socket> all;
@@ -184,7 +184,7 @@ TEST_CASE("a reader that takes nothing is disconnected when the writer's patienc
     h.pass_frames(1);  // with `lossless` they wait for the one that takes nothing, until it is gone
     return h.writer->counts().readers == 1;
   }));
-  CHECK(h.log.has("has left: it has taken nothing for 300 ms"));
+  CHECK(h.log.comes("has left: it has taken nothing for 300 ms"));
   h.pass_frames(20);
 }
 
@@ -243,14 +243,14 @@ TEST_CASE("a server that breaks the protocol is left, with a reason, and tried a
       CHECK(s.send(welcome()));
       CHECK(s.send(header(streams::wire_kind::frame, 0, 1000, 1000)));
       CHECK(s.send(std::array<char, 500>{}));
-      CHECK(eventually([&] { return log.has("a part of a frame is missing"); }));
+      CHECK(log.comes("a part of a frame is missing"));
       expected = "timed out";
     }
     SECTION("nothing at all") {
       CHECK(s.send(welcome()));
       expected = "timed out";
     }
-    CHECK(eventually([&] { return log.has(expected); }));
+    CHECK(log.comes(expected));
   }
   // The next one is as it should be, but repeats a frame.
   auto const s = meet();
@@ -303,7 +303,7 @@ TEST_CASE("a server that only says that it lives is left, with a reason", "[netw
   int sent = 0;
   while (sent < 100'000 && s.send(alive)) ++sent;
   CHECK(sent < 100'000);
-  CHECK(eventually([&] { return log.has("it says too often that it lives"); }));
+  CHECK(log.comes("it says too often that it lives"));
 }
 
 TEST_CASE("a reader whose graph is busy says that it lives, and the writer waits for it", "[network]") {
@@ -348,7 +348,7 @@ TEST_CASE("a reader whose graph is busy says that it lives, and the writer waits
     }
     CHECK(writer.has_readers());
     CHECK(eventually([&] { return !writer.has_readers(); }));  // now it says nothing
-    CHECK(log.has("has left: it has taken nothing for 2000 ms"));
+    CHECK(log.comes("has left: it has taken nothing for 2000 ms"));
   }
 }
 
