@@ -50,8 +50,7 @@ class lane_crew {
   /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
   RONDO_HD void join() const {
     tell(handler_call::what::join);
-    // The function need not sync: a lane of another warp would read the next call instead of this one.
-    team_.sync();
+    after_reading();
   }
   /// Lanes other than 0: run published calls until dismissed.
   template <class Join>
@@ -62,7 +61,7 @@ class lane_crew {
       __builtin_memcpy(&call, team_.shared()->command, sizeof call);
       if (call.kind == handler_call::what::leave) return;
       if (call.kind == handler_call::what::join) {
-        team_.sync();
+        after_reading();
         join();
         continue;
       }
@@ -77,6 +76,10 @@ class lane_crew {
     if (team_.lanes() == 1) return;
     publish({kind, 0, 0, 0});
     team_.sync();
+  }
+  /// The function that all join in syncs the first warp alone: a lane of another warp would read the next call instead of this one.
+  RONDO_HD void after_reading() const {
+    if (team_.lanes() > hardware::warp_lanes) team_.sync();
   }
   RONDO_HD void publish(handler_call call) const noexcept {
     __builtin_memcpy(team_.shared()->command, &call, sizeof call);

@@ -105,6 +105,8 @@ __device__ bool reduce(T& value, Op op, std::uint32_t lane, std::uint32_t lanes,
 
 #else
 
+inline constexpr std::uint32_t warp_lanes = 1;  // each lane is a thread
+
 RONDO_HD inline bool sync(std::uint32_t) noexcept { return false; }
 template <class T>
 RONDO_HD bool broadcast(T&, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
