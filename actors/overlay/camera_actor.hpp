@@ -16,7 +16,7 @@
 #pragma once
 
 #include "actors/overlay/painter_actor.hpp"
-#include "actors/overlay/pipeline.hpp"
+#include "actors/video/movement/pipeline.hpp"
 
 namespace rondo::overlay {
 

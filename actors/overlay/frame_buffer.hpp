@@ -3,13 +3,15 @@
 // The drawing travels with its frame, so that the painter can draw while the camera analyses the next frame.
 #pragma once
 
-#include "actors/overlay/image_view.hpp"
-#include "actors/overlay/shapes.hpp"
+#include "actors/video/movement/shapes.hpp"
+#include "actors/video/pixels/image_view.hpp"
 #include "generated/overlay_messages.hpp"
 #include "kernels/base/message.hpp"
 #include "kernels/buffers/buffer_ref.hpp"
 
 namespace rondo::overlay {
+
+using namespace video;  // what the actors are made of
 
 struct frame_parts {
   frame_view pixels;

@@ -4,9 +4,9 @@
 // It keeps nothing between frames. While it draws one frame, the camera analyses the next.
 #pragma once
 
-#include "actors/overlay/actor_lanes.hpp"
-#include "actors/overlay/draw.hpp"
 #include "actors/overlay/frame_buffer.hpp"
+#include "actors/video/movement/actor_lanes.hpp"
+#include "actors/video/movement/draw.hpp"
 #include "kernels/actor/module.hpp"
 #include "kernels/buffers/buffer.hpp"
 

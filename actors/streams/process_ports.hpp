@@ -13,8 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "actors/streams/process/process_reader.hpp"
+#include "actors/streams/process/process_writer.hpp"
 #include "kernels/streams/option_text.hpp"
-#include "kernels/streams/process_host.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -49,12 +50,12 @@ struct to_process {
                                              : "blocks is " + std::to_string(o.blocks) + "; use 1 to 1024";
   }
   static std::shared_ptr<process_writer> open(options const& o, auto const& s, host_link& link) {
-    return std::shared_ptr<process_writer>(new_process_writer({.path = o.listen.c_str(),
-                                                               .most_bytes = s.template in<Port>()->bytes(),
-                                                               .blocks = o.blocks,
-                                                               .readers = o.readers,
-                                                               .linger_ms = o.linger_ms},
-                                                              link));
+    return std::make_shared<process_writer>(process_listening{.path = o.listen.c_str(),
+                                                              .most_bytes = s.template in<Port>()->bytes(),
+                                                              .blocks = o.blocks,
+                                                              .readers = o.readers,
+                                                              .linger_ms = o.linger_ms},
+                                            link);
   }
   void process(auto& ctx, tick const&) {
     auto& writer = ctx.template host_side<process_writer>();
@@ -102,8 +103,8 @@ struct from_process {
     return {};
   }
   static std::shared_ptr<process_reader> open(options const& o, auto const&, host_link& link) {
-    return std::shared_ptr<process_reader>(
-        new_process_reader({o.connect.c_str(), o.how, o.capacity, o.wait_ms}, link));
+    return std::make_shared<process_reader>(
+        process_connecting{o.connect.c_str(), o.how, o.capacity, o.wait_ms}, link);
   }
   static lender& lender_of(process_reader& r) { return r; }
   /// The tick of the next frame that has arrived.

@@ -2,13 +2,13 @@
 //   RONDO_STAGES(name, RONDO_VIDEO_STAGES, mine)
 #pragma once
 
-#include "actors/video/blur.hpp"
-#include "actors/video/compositor.hpp"
-#include "actors/video/frame_rate.hpp"
-#include "actors/video/movement.hpp"
-#include "actors/video/sinks.hpp"
-#include "actors/video/test_pattern.hpp"
-#include "actors/video/waveform.hpp"
+#include "actors/video/stages/blur.hpp"
+#include "actors/video/stages/compositor.hpp"
+#include "actors/video/stages/frame_rate.hpp"
+#include "actors/video/stages/movement.hpp"
+#include "actors/video/stages/sinks.hpp"
+#include "actors/video/stages/test_pattern.hpp"
+#include "actors/video/stages/waveform.hpp"
 
 #define RONDO_VIDEO_STAGES                                                                                  \
   ::rondo::video::test_pattern, ::rondo::video::blur, ::rondo::video::compositor, ::rondo::video::waveform, \

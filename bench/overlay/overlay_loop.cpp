@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/video_files/still.hpp"
-#include "actors/video_files/video_reader.hpp"
-#include "actors/video_files/video_writer.hpp"
+#include "actors/video/files/still.hpp"
+#include "actors/video/files/video_reader.hpp"
+#include "actors/video/files/video_writer.hpp"
 #include "bench/harness/measurement.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ class clip {
     }
     if (!preload_) add();
   }
-  rondo::overlay::frame_view const* next() {
+  rondo::video::frame_view const* next() {
     if (preload_) return given_ < frames_ ? &views_[given_++] : nullptr;
     return reader_.read(views_[0]) ? &views_[0] : nullptr;
   }
@@ -51,9 +51,9 @@ class clip {
  private:
   void add() {
     auto const& format = reader_.format();
-    memory_.emplace_back(rondo::overlay::frame_bytes(format.width, format.height));
-    rondo::overlay::carver carver(memory_.back().data());
-    views_.push_back(rondo::overlay::carve_frame(carver, format.width, format.height));
+    memory_.emplace_back(rondo::video::frame_bytes(format.width, format.height));
+    rondo::video::carver carver(memory_.back().data());
+    views_.push_back(rondo::video::carve_frame(carver, format.width, format.height));
   }
   bool decode() {
     add();
@@ -65,7 +65,7 @@ class clip {
   rondo::video::video_reader& reader_;
   bool preload_;
   std::vector<rondo::bench::aligned_memory> memory_;
-  std::vector<rondo::overlay::frame_view> views_;
+  std::vector<rondo::video::frame_view> views_;
   std::size_t frames_ = 0, given_ = 0;
 };
 
@@ -73,7 +73,7 @@ int run(options const& o) {
   using namespace rondo;
   video::video_reader reader(o.input);
   auto const& format = reader.format();
-  overlay::overlay_params const params;
+  video::overlay_params const params;
   // A few tiles per thread balance the work; a single tile needs no halo.
   int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
   bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
@@ -81,7 +81,7 @@ int run(options const& o) {
   std::optional<video::video_writer> writer;
   if (!o.output.empty()) writer.emplace(o.output, format);
 
-  overlay::status_line status{};
+  video::status_line status{};
   std::strncpy(status.camera, o.camera.c_str(), sizeof status.camera - 1);
   std::vector<double> us;
   double decode_us = 0, encode_us = 0;
@@ -90,7 +90,7 @@ int run(options const& o) {
     auto start = clock_type::now();
     auto const* const next = source.next();
     if (next == nullptr) break;
-    overlay::frame_view const frame = *next;
+    video::frame_view const frame = *next;
     decode_us += us_since(start);
     status.frames_per_s_x10 = static_cast<std::int32_t>(format.frames_per_second * 10 + 0.5);
     start = clock_type::now();
@@ -110,7 +110,7 @@ int run(options const& o) {
   for (double const v : us) stage_us += v;
   auto const frames = static_cast<double>(us.size());
   bench::summary const took = bench::summarise(us);
-  overlay::overlay_scene const& scene = loop.scene();
+  video::overlay_scene const& scene = loop.scene();
   fmt::print(
       "{{\"bench\":\"overlay_loop\",\"input\":\"{}\",\"width\":{},\"height\":{},\"threads\":{},\"tiles\":{},"
       "\"frames\":{},\"frames_per_s\":{:.1f},\"end_to_end_frames_per_s\":{:.1f},\"p50_us\":{:.1f},\"p90_us\":"

@@ -8,23 +8,23 @@
 #include <thread>
 #include <vector>
 
-#include "actors/overlay/lanes.hpp"
-#include "actors/overlay/pipeline.hpp"
+#include "actors/video/movement/lanes.hpp"
+#include "actors/video/movement/pipeline.hpp"
 
 namespace rondo::bench {
 
 /// Zeroed memory that starts at a cache line.
 using aligned_memory =
-    std::vector<std::byte, boost::alignment::aligned_allocator<std::byte, overlay::carver::alignment>>;
+    std::vector<std::byte, boost::alignment::aligned_allocator<std::byte, video::carver::alignment>>;
 
 /// Threads: `process` is called by one thread, which also works on tiles; `threads - 1` more are started.
 class overlay_loop {
  public:
-  overlay_loop(int width, int height, int threads, int tiles, overlay::overlay_params const& params)
-      : params_(params), memory_(overlay::overlay_bytes(width, height, tiles, params)), barrier_(threads) {
-    overlay::carver carver(memory_.data());
-    overlay_ = overlay::carve_overlay(carver, width, height, tiles, params);
-    overlay::reset_overlay(overlay_);
+  overlay_loop(int width, int height, int threads, int tiles, video::overlay_params const& params)
+      : params_(params), memory_(video::overlay_bytes(width, height, tiles, params)), barrier_(threads) {
+    video::carver carver(memory_.data());
+    overlay_ = video::carve_overlay(carver, width, height, tiles, params);
+    video::reset_overlay(overlay_);
     for (int t = 1; t < threads; ++t) helpers_.emplace_back([this] { help(); });
   }
   ~overlay_loop() {
@@ -36,14 +36,14 @@ class overlay_loop {
   overlay_loop& operator=(overlay_loop const&) = delete;
 
   /// Detects, tracks and draws on the frame in place.
-  void process(overlay::frame_view const& frame, overlay::status_line const& status) {
+  void process(video::frame_view const& frame, video::status_line const& status) {
     frame_ = frame;
     status_ = &status;
     for (auto& next : next_tile_) next.store(0, std::memory_order_relaxed);  // the barrier publishes it
     barrier_.arrive_and_wait();
     work(true);
   }
-  overlay::overlay_scene const& scene() const { return *overlay_.scene; }
+  video::overlay_scene const& scene() const { return *overlay_.scene; }
 
  private:
   void help() {
@@ -62,19 +62,19 @@ class overlay_loop {
   }
 
   void work(bool first) {
-    overlay::one_lane const lane;
-    phase(0, [&](int t) { overlay::detect_tile(lane, overlay_, params_, frame_, t); });
-    phase(1, [&](int t) { overlay::label_tile(lane, overlay_, params_, t); });
-    if (first) overlay::finish_frame(overlay_, params_, frame_, *status_);
+    video::one_lane const lane;
+    phase(0, [&](int t) { video::detect_tile(lane, overlay_, params_, frame_, t); });
+    phase(1, [&](int t) { video::label_tile(lane, overlay_, params_, t); });
+    if (first) video::finish_frame(overlay_, params_, frame_, *status_);
     barrier_.arrive_and_wait();
-    phase(2, [&](int t) { overlay::draw_tile(lane, overlay_, frame_, t); });
+    phase(2, [&](int t) { video::draw_tile(lane, overlay_, frame_, t); });
   }
 
-  overlay::overlay_params params_;
+  video::overlay_params params_;
   aligned_memory memory_;
-  overlay::overlay_ref overlay_;
-  overlay::frame_view frame_;
-  overlay::status_line const* status_ = nullptr;
+  video::overlay_ref overlay_;
+  video::frame_view frame_;
+  video::status_line const* status_ = nullptr;
   std::atomic<int> next_tile_[3] = {};
   std::barrier<> barrier_;
   bool stop_ = false;

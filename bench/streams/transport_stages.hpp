@@ -2,7 +2,7 @@
 // the copies and the bus. The number in these bytes shows that the picture has passed through all of them.
 #pragma once
 
-#include "actors/video/image.hpp"
+#include "actors/video/pixels/image.hpp"
 #include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/memory/buffer_pool.hpp"

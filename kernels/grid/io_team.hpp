@@ -124,8 +124,8 @@ class submission_reader {
   /// L5.
   RONDO_HD static bool goes_back(submission const& s, errc reason) noexcept {
     if (s.kind != submission_kind::post || reason == errc::ok) return false;
-    if (s.how == delivery::resent) return true;
-    return s.how == delivery::in_epoch && lacks_room(reason) && !s.ack.valid() && !is_ask(s);
+    if (s.how == post_order::resent) return true;
+    return s.how == post_order::in_epoch && lacks_room(reason) && !s.ack.valid() && !is_ask(s);
   }
 
   bus_reader<submission, Bus> in_;
@@ -141,7 +141,7 @@ class submission_reader {
   }
 
   RONDO_HD void return_message(submission const& s, errc reason, std::uint32_t count) {
-    bool const resent = s.how == delivery::resent;
+    bool const resent = s.how == post_order::resent;
     returned_mail const about{s.epoch.bits, static_cast<std::uint16_t>(resent + (resent && s.ack.valid())),
                               count};
     device_event r{.kind = event_kind::returned, .reason = reason, .actor = s.to};
@@ -306,11 +306,11 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD bool is_late(submission const& s) const noexcept {
     arena_ref const& arena = scheduler_.arena();
     // Relaxed: only this reader changes the epoch.
-    if (this->window_.epoch_ended == 0 || s.how == delivery::apart || !arena.has_cell(s.to.index) ||
+    if (this->window_.epoch_ended == 0 || s.how == post_order::apart || !arena.has_cell(s.to.index) ||
         arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) == s.epoch.number())
       return false;
     // Its sender is to hear that the actor is gone. But of a run that is sent again, all behind the first that came back do so.
-    return s.how == delivery::resent ||
+    return s.how == post_order::resent ||
            arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
   }
   /// If `s` goes back to be sent again, and no ack says so.

@@ -51,7 +51,7 @@ struct mail_epoch {
 };
 
 /// How a post is ordered with others to the same mailbox.
-enum class delivery : std::uint8_t {
+enum class post_order : std::uint8_t {
   apart,  // not at all (a timer's, for example): a dead letter if there is no room
   in_epoch,  // refused once its epoch is over; an ask or an ack is told of a refusal, any other message goes back
   resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it; then its ack is told
@@ -71,7 +71,7 @@ struct buffer_order {
 /// A command from the host to the device. Its completion is a device_event.
 struct submission {
   submission_kind kind;
-  delivery how;      // of a post
+  post_order how;    // of a post
   mail_epoch epoch;  // of a post that is not `apart`
   std::uint32_t count;
   actor_id to;

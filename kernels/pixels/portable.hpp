@@ -15,7 +15,7 @@
 #define RONDO_PIXELS __host__ __device__ __forceinline__
 #else
 #define RONDO_BUFFER
-// Inlined into the functions that are compiled for several instruction sets (actors/video/rows.cpp).
+// Inlined into the functions that are compiled for several instruction sets (actors/video/pixels/rows.cpp).
 #define RONDO_PIXELS inline __attribute__((always_inline))
 #endif
 

@@ -22,8 +22,8 @@
 //  end -> ended     release, acquire: all frames before it.
 #pragma once
 
+#include "kernels/base/delivery.hpp"
 #include "kernels/base/message.hpp"
-#include "kernels/streams/delivery.hpp"
 #include "kernels/streams/frame.hpp"
 #include "kernels/streams/latest_slot.hpp"
 

@@ -70,7 +70,7 @@ class mail_lines {
     auto const cell = cell_of(to);
     if (cell >= mailboxes_.size()) return {.ack = ack};
     auto const& now = mailboxes_[cell].epochs[is_for_reserved(to, priority)];
-    return {ack, delivery::in_epoch, {static_cast<std::uint16_t>(now.load(memory_order::acquire))}, &now};
+    return {ack, post_order::in_epoch, {static_cast<std::uint16_t>(now.load(memory_order::acquire))}, &now};
   }
   /// The messages wait for room, all or none. `handler` gets their outcome: timed_out at their deadline, and `cancelled` through
   /// its cancellation slot, unless they are already in transit.

@@ -75,7 +75,7 @@ errc mail_lines::send_run(line_key key, line& l) {
     auto const after = std::next(next);
     bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->kept &&
                          after->is_whole() && (l.settled || after->returned);
-    far_terms const terms{.how = delivery::resent, .epoch = l.epoch};
+    far_terms const terms{.how = post_order::resent, .epoch = l.epoch};
     auto const outcome = goes_on ? send(*next, terms) : send_for_verdict(key, l, *next, terms);
     if (outcome != errc::ok) return outcome;
     next->in_transit = true;

@@ -26,7 +26,7 @@ struct mail_view {
 /// What a far route needs to know of a message beyond its mail_view.
 struct far_terms {
   actor_id ack{};  // the ask that gets the mailbox's verdict (ok, mailbox_full, ...); invalid: none
-  delivery how = delivery::apart;
+  post_order how = post_order::apart;
   mail_epoch epoch{};                                // of the mailbox, when the sender looked for obstacles
   atomic<std::uint32_t> const* epoch_now = nullptr;  // null: nobody can change it
 

@@ -45,10 +45,10 @@
 
 #include "runtime/nats/durable_notes.hpp"
 #include "runtime/nats/nats_stream.hpp"
+#include "runtime/net/log_throttle.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/left_out_log.hpp"
 #include "runtime/service/monitor/nats_counters.hpp"
-#include "runtime/service/net/log_throttle.hpp"
 
 namespace rondo::service {
 

@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "runtime/net/log_throttle.hpp"
 #include "runtime/os/start_thread.hpp"
-#include "runtime/service/net/log_throttle.hpp"
 #include "runtime/text/clean_text.hpp"
 
 namespace rondo::service {

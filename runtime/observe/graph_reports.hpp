@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/streams/messages.hpp"
+#include "kernels/base/stage_counts.hpp"
 
 namespace rondo {
 
@@ -27,11 +27,11 @@ constexpr char const* name_of(graph_state state) noexcept {
 
 /// A stage of a graph.
 struct stage_report {
-  std::string name;                // in its graph
-  std::string type;                // qualified
-  std::uint32_t device = 0;        // index in telemetry::devices
-  std::uint32_t replicas = 1;      // instances
-  streams::stage_counts counts{};  // the sum over its replicas; `ended`: how many of them have ended
+  std::string name;            // in its graph
+  std::string type;            // qualified
+  std::uint32_t device = 0;    // index in telemetry::devices
+  std::uint32_t replicas = 1;  // instances
+  stage_counts counts{};       // the sum over its replicas; `ended`: how many of them have ended
   std::uint64_t counted_at_ns =
       0;  // when the counts were taken, by now_ns(); 0: never, and they mean nothing
 };

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "runtime/checkpoint.hpp"
+#include "runtime/net/listener.hpp"
 #include "runtime/os/prepare_thread.hpp"
 #include "runtime/os/start_thread.hpp"
 #include "runtime/service/json/qualified_names.hpp"
@@ -23,7 +24,6 @@
 #include "runtime/service/monitor/report.hpp"
 #include "runtime/service/net/credentials.hpp"
 #include "runtime/service/net/descriptor_shares.hpp"
-#include "runtime/service/net/listener.hpp"
 #include "runtime/service/session.hpp"
 
 namespace rondo::service {
@@ -179,6 +179,7 @@ void service::parts::listen() {
   has_tls = tls != nullptr;
   for (auto const& e : config.listen) {
     require_guarded(e, !core->tokens.empty() && tls);
+    make_default_socket_folder(e);
     listeners.push_back(make_listener(core->network, e));
     endpoints.push_back(listeners.back()->where());
   }

@@ -9,7 +9,7 @@
 #include "runtime/base/config.hpp"
 #include "runtime/base/listed_actor.hpp"
 #include "runtime/service/net/access.hpp"
-#include "runtime/service/net/endpoint.hpp"
+#include "runtime/service/net/default_socket.hpp"
 
 namespace rondo::service {
 

@@ -15,13 +15,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/net/log_throttle.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/service/dedup_cache.hpp"
 #include "runtime/service/launched_actors.hpp"
 #include "runtime/service/monitor/service_counters.hpp"
 #include "runtime/service/net/access.hpp"
 #include "runtime/service/net/epoll_reactor.hpp"
-#include "runtime/service/net/log_throttle.hpp"
 #include "runtime/service/net/quotas.hpp"
 #include "runtime/service/service_config.hpp"
 #include "runtime/service/slow_work.hpp"

@@ -7,7 +7,7 @@
 namespace rondo {
 
 bool buffer_exporter::state::put(connection& c, share::announcement const& a) {
-  if (c.how == streams::delivery::latest) {
+  if (c.how == delivery::latest) {
     for (; !c.unsent.empty(); c.unsent.pop_front()) {
       table.take_back(*c.row, c.unsent.front().ref.slot);
       ++c.replaced, ++counts.replaced;
@@ -38,8 +38,7 @@ result<std::uint32_t> buffer_exporter::announce(shared_buffer_ref ref, std::uint
   auto const lock = std::lock_guard(s.mutex);
   if (!s.table.is_open(ref)) return make_error_code(errc::stale_buffer);
   for (auto const& [number, c] : s.connections)
-    if (c->welcomed && c->how == streams::delivery::lossless && !s.has_room(*c))
-      return make_error_code(errc::no_room);
+    if (c->welcomed && c->how == delivery::lossless && !s.has_room(*c)) return make_error_code(errc::no_room);
   std::uint32_t reached = 0;
   for (auto const& [number, c] : s.connections)
     if (c->welcomed) reached += s.put(*c, {.ref = ref, .tag = tag, .note = note});
@@ -54,7 +53,7 @@ errc buffer_exporter::announce_to(std::uint64_t importer, shared_buffer_ref ref,
   if (found == s.connections.end() || !found->second->welcomed) return errc::peer_gone;
   if (!s.table.is_open(ref)) return errc::stale_buffer;
   auto& c = *found->second;
-  if (c.how == streams::delivery::lossless && !s.has_room(c)) return errc::no_room;
+  if (c.how == delivery::lossless && !s.has_room(c)) return errc::no_room;
   return s.put(c, {.ref = ref, .tag = tag, .note = note}) ? errc::ok : errc::no_room;
 }
 

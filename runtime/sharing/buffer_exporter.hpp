@@ -86,7 +86,7 @@ struct importer_holding {
   std::uint32_t kept = 0;               // withdrawn buffers that it still leases
   std::uint64_t kept_bytes = 0;         // bytes of these
   std::chrono::nanoseconds kept_for{};  // since the first of these was withdrawn
-  streams::delivery how{};              // of its announcements
+  delivery how{};                       // of its announcements
   std::uint64_t unreturned = 0;         // announced buffers that it has not given back
   std::uint64_t dropped = 0;            // as in the exporter's statistics
   std::uint64_t replaced = 0;           // likewise

@@ -163,7 +163,7 @@ struct buffer_importer::state {
       complete(std::move(w), errc::ok, std::move(a));
       return true;
     }
-    if (how == streams::delivery::latest && !inbox.empty()) {
+    if (how == delivery::latest && !inbox.empty()) {
       older = std::move(inbox.front());
       inbox.pop_front();
       ++replaced;
@@ -214,7 +214,7 @@ struct buffer_importer::state {
   }
 
   std::shared_ptr<import_view> view;
-  streams::delivery const how;
+  delivery const how;
   std::size_t const capacity;
   std::function<void()> const say_arrived;
   boost::asio::io_context io{1};

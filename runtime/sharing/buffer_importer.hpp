@@ -41,8 +41,8 @@ struct announced_buffer {
 /// How an importer is made.
 struct buffer_importer_options {
   std::chrono::milliseconds timeout =
-      std::chrono::seconds(5);                       // for the connection and the handshake; at least 1 ms
-  streams::delivery how = streams::delivery::every;  // of announcements, if this importer is slow
+      std::chrono::seconds(5);     // for the connection and the handshake; at least 1 ms
+  delivery how = delivery::every;  // of announcements, if this importer is slow
   std::uint32_t capacity =
       4;  // announced buffers that it has at the same time, unread or leased; at most 1024
   /// Allows reading buffers in a device's memory in place (runtime/device/cuda/cuda_view.hpp); empty: no.

@@ -32,7 +32,7 @@ std::string fault_of(packet const& p) {
            std::to_string(static_cast<std::uint32_t>(h.kind)) + "; expected " + std::to_string(sizeof hello) +
            " bytes and kind 1";
   if ((hello.transports & share::host_memory) == 0) return "it cannot map host memory";
-  if (hello.how > streams::delivery::lossless)
+  if (hello.how > delivery::lossless)
     return "it wants delivery " + std::to_string(static_cast<std::uint32_t>(hello.how)) +
            "; there are 0 (latest), 1 (every) and 2 (lossless)";
   if (hello.capacity == 0 || hello.capacity > share::most_granted)

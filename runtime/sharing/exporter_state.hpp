@@ -58,7 +58,7 @@ struct buffer_exporter::state {
     std::uint32_t silent = 0;  // ticks since the beat changed
 
     // Announcements.
-    streams::delivery how = streams::delivery::every;
+    delivery how = delivery::every;
     std::uint64_t capacity = 0;
     std::uint64_t sent = 0, dropped = 0, replaced = 0;
     // Granted but not sent: the newest one with `latest`; others only if the system refused a packet.
@@ -72,9 +72,7 @@ struct buffer_exporter::state {
     return c.sent + c.unsent.size() - table.returned(*c.row);
   }
   /// Whether `announce` finds a place for one.
-  bool has_room(connection const& c) const {
-    return c.how == streams::delivery::latest || unreturned(c) < c.capacity;
-  }
+  bool has_room(connection const& c) const { return c.how == delivery::latest || unreturned(c) < c.capacity; }
   /// False: it was dropped.
   bool put(connection& c, share::announcement const& a);
   void send_unsent(connection& c);

@@ -16,7 +16,7 @@
 #include <span>
 #include <type_traits>
 
-#include "kernels/streams/delivery.hpp"
+#include "kernels/base/delivery.hpp"
 
 namespace rondo {
 
@@ -62,7 +62,7 @@ struct packet_header {
 struct hello {
   packet_header header{.kind = packet_kind::hello};
   std::uint32_t transports = host_memory;  // supported by the importer
-  streams::delivery how = streams::delivery::every;
+  delivery how = delivery::every;
   std::uint32_t capacity = 1;  // granted leases at once: 1 to most_granted
   std::uint32_t reserved = 0;
   std::array<std::byte, 16> device_identity{};  // with device_memory: the device that it can open

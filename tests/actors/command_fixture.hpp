@@ -15,15 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "actors/video_files/video_reader.hpp"
-#include "actors/video_files/video_writer.hpp"
+#include "actors/video/files/video_reader.hpp"
+#include "actors/video/files/video_writer.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 
 namespace command_test {
 
 namespace fs = std::filesystem;
-namespace overlay = rondo::overlay;
 namespace video = rondo::video;
 using Catch::Matchers::Contains;
 
@@ -56,9 +55,9 @@ inline std::string make_clip(folder const& dir, std::string const& name, int fra
   video::video_format format;
   format.width = width;
   format.height = height;
-  std::vector<std::byte> memory(overlay::frame_bytes(width, height));
-  overlay::carver carver(memory.data());
-  auto const view = overlay::carve_frame(carver, width, height);
+  std::vector<std::byte> memory(video::frame_bytes(width, height));
+  video::carver carver(memory.data());
+  auto const view = video::carve_frame(carver, width, height);
   video::video_writer writer(dir / name, format);
   for (int n = 0; n < frames; ++n) {
     for (int y = 0; y < height; ++y)
@@ -76,9 +75,9 @@ inline std::string make_clip(folder const& dir, std::string const& name, int fra
 
 inline std::int64_t frames_in(std::string const& file) {
   video::video_reader reader(file);
-  std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
-  overlay::carver carver(memory.data());
-  auto const view = overlay::carve_frame(carver, reader.width(), reader.height());
+  std::vector<std::byte> memory(video::frame_bytes(reader.width(), reader.height()));
+  video::carver carver(memory.data());
+  auto const view = video::carve_frame(carver, reader.width(), reader.height());
   std::int64_t frames = 0;
   while (reader.read(view)) ++frames;
   CHECK(reader.error() == "");

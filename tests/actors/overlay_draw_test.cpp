@@ -4,11 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "actors/overlay/draw.hpp"
-#include "actors/overlay/lanes.hpp"
+#include "actors/video/movement/draw.hpp"
+#include "actors/video/movement/lanes.hpp"
 #include "tests/catch.hpp"
 
-using namespace rondo::overlay;
+using namespace rondo::video;
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <random>
 #include <vector>
 
-#include "actors/overlay/lanes.hpp"
-#include "actors/overlay/pipeline.hpp"
+#include "actors/video/movement/lanes.hpp"
+#include "actors/video/movement/pipeline.hpp"
 #include "tests/catch.hpp"
 
-using namespace rondo::overlay;
+using namespace rondo::video;
 
 namespace {
 

@@ -2,10 +2,10 @@
 #include <vector>
 
 #include <algorithm>
-#include "actors/overlay/tracker.hpp"
+#include "actors/video/movement/tracker.hpp"
 #include "tests/catch.hpp"
 
-using namespace rondo::overlay;
+using namespace rondo::video;
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/video_files/still.hpp"
-#include "actors/video_files/video_reader.hpp"
-#include "actors/video_files/video_writer.hpp"
+#include "actors/video/files/still.hpp"
+#include "actors/video/files/video_reader.hpp"
+#include "actors/video/files/video_writer.hpp"
 #include "tests/catch.hpp"
 
 namespace fs = std::filesystem;
@@ -19,9 +19,9 @@ using Catch::Matchers::Contains;
 namespace {
 
 struct picture {
-  picture(int w, int h) : memory(overlay::frame_bytes(w, h)) {
-    overlay::carver c(memory.data());
-    view = overlay::carve_frame(c, w, h);
+  picture(int w, int h) : memory(video::frame_bytes(w, h)) {
+    video::carver c(memory.data());
+    view = video::carve_frame(c, w, h);
   }
   /// A gradient with a bright square that moves with n.
   void paint(int n) {
@@ -34,7 +34,7 @@ struct picture {
         for (int x = 0; x < plane.width; ++x) plane.at(x, y) = static_cast<std::uint8_t>(100 + x / 4);
   }
   std::vector<std::byte> memory;
-  overlay::frame_view view;
+  video::frame_view view;
 };
 
 /// A directory that is removed with the object.
@@ -60,7 +60,7 @@ void write_clip(std::string const& path, int frames, video::video_format const& 
   writer.close();  // allowed, without effect
 }
 
-double mean_difference(overlay::frame_view const& a, overlay::frame_view const& b) {
+double mean_difference(video::frame_view const& a, video::frame_view const& b) {
   double sum = 0;
   for (int y = 0; y < a.y.height; ++y)
     for (int x = 0; x < a.y.width; ++x) sum += std::abs(a.y.at(x, y) - b.y.at(x, y));

@@ -21,9 +21,9 @@ void refuses(folder const& dir, std::vector<std::string> const& words, int statu
 /// The time at which each frame is shown, in seconds.
 std::vector<double> times_of(std::string const& file) {
   video::video_reader reader(file);
-  std::vector<std::byte> memory(overlay::frame_bytes(reader.width(), reader.height()));
-  overlay::carver carver(memory.data());
-  auto const view = overlay::carve_frame(carver, reader.width(), reader.height());
+  std::vector<std::byte> memory(video::frame_bytes(reader.width(), reader.height()));
+  video::carver carver(memory.data());
+  auto const view = video::carve_frame(carver, reader.width(), reader.height());
   std::vector<double> all;
   while (reader.read(view))
     all.push_back(static_cast<double>(reader.time_stamp() * reader.format().tick_num) /

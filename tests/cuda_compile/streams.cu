@@ -1,10 +1,10 @@
 // Makes nvcc generate device code for a module of stages: `process`, edges, frame pools, the clock, the ends of transfers. Nothing here
 // runs.
-#include "actors/video/blur.hpp"
-#include "actors/video/compositor.hpp"
-#include "actors/video/frame_rate.hpp"
-#include "actors/video/test_pattern.hpp"
-#include "actors/video/waveform.hpp"
+#include "actors/video/stages/blur.hpp"
+#include "actors/video/stages/compositor.hpp"
+#include "actors/video/stages/frame_rate.hpp"
+#include "actors/video/stages/test_pattern.hpp"
+#include "actors/video/stages/waveform.hpp"
 #include "kernels/actor/launch.hpp"
 #include "kernels/actor/ring_kernel.hpp"
 #include "tests/streams/stages.hpp"

@@ -6,6 +6,7 @@
 #include "tests/service/example_payload.hpp"
 
 using namespace rondo::service;
+using rondo::schema_error;
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   message_schemas known;

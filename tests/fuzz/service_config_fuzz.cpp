@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         rondo::service::parse_service_config(std::string(reinterpret_cast<char const*>(data), size), "input");
     rondo_fuzz::require(!c.name.empty(), "a service has a name");
     for (auto const& e : c.listen)
-      rondo_fuzz::require(rondo::service::endpoint::parse(e.text(), "input").text() == e.text(),
+      rondo_fuzz::require(rondo::endpoint::parse(e.text(), "input").text() == e.text(),
                           "an endpoint's text is that endpoint");
     for (auto const& a : c.actors)
       rondo_fuzz::require(!a.name.empty() && !a.behaviour.empty(), "an actor has a name and a behaviour");

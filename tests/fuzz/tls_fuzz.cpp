@@ -88,7 +88,7 @@ class connection {
             "there are sockets");
     wire_ = ends[0];
     service_end_ = ends[1];
-    rondo::service::stream_socket socket(io_, asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
+    rondo::stream_socket socket(io_, asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
     served_ = rondo::service::make_tls_transport(std::move(socket), server_context(), true);
   }
   ~connection() {

@@ -76,7 +76,7 @@ struct io_fixture {
   }
 
   // Of the next posts.
-  delivery how = delivery::apart;
+  post_order how = post_order::apart;
   mail_epoch epoch{};
 
   test_arena arena;

@@ -137,7 +137,7 @@ TEST_CASE("a message without room goes back, and all later ones of its epoch wit
   for (mail_epoch const first : {mail_epoch{0}, mail_epoch{0x7fff}, mail_epoch{0x8000}, mail_epoch{0xffff}}) {
     io_fixture f{32};
     auto const id = f.arena.launch_taker(0, 2), other = f.arena.launch_taker(1, 8);
-    f.how = delivery::in_epoch;
+    f.how = post_order::in_epoch;
     f.epoch = first;
     for (std::uint32_t cell : {0u, 1u})
       f.arena.ref().epoch(cell, first.reserved()).store(first.number(), memory_order::relaxed);
@@ -152,12 +152,12 @@ TEST_CASE("a message without room goes back, and all later ones of its epoch wit
     REQUIRE(f.post(id, {{0, 6}}, some_ack));
     REQUIRE(f.post(id, {{0, 7}}, {}, ask));
     REQUIRE(f.post(other, {{0, 8}}, some_ack));
-    f.how = delivery::resent;
+    f.how = post_order::resent;
     REQUIRE(f.post(id, {{0, 9}}));
     REQUIRE(f.post(id, {{0, 12}}, some_ack));
-    f.how = delivery::apart;
+    f.how = post_order::apart;
     REQUIRE(f.post(id, {{0, 10}}));
-    f.how = delivery::in_epoch;
+    f.how = post_order::in_epoch;
     f.epoch = first.next();
     REQUIRE(f.post(id, {{0, 11}}));
     CHECK(f.team().step(64) == 9);

@@ -201,14 +201,14 @@ struct returning_host {
     for (;; relax()) {
       auto const in = epoch.load(memory_order::acquire);
       if (waits.load(memory_order::relaxed) == 0 &&
-          submit(n, {{}, delivery::in_epoch, {static_cast<std::uint16_t>(in)}, &epoch}))
+          submit(n, {{}, post_order::in_epoch, {static_cast<std::uint16_t>(in)}, &epoch}))
         return;
     }
   }
   void resend() {
     has_come_back = false;
     mail_epoch const in{static_cast<std::uint16_t>(epoch.load(memory_order::relaxed))};
-    submit(line.front(), {{host_ask_bit | 1, 1}, delivery::resent, in});
+    submit(line.front(), {{host_ask_bit | 1, 1}, post_order::resent, in});
   }
   void on_event(device_event const& r) {
     if (r.kind == event_kind::returned) {

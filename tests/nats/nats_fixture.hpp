@@ -55,7 +55,7 @@ struct nats_site {
   std::filesystem::path config(std::string const& name, std::string const& more) const {
     return write_config(folder.directory, name, server.url(), more);
   }
-  rondo::service::endpoint socket_of(std::string const& name) const {
+  rondo::endpoint socket_of(std::string const& name) const {
     return rondo_test::socket_of(folder.directory, name);
   }
 

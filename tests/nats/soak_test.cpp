@@ -57,7 +57,8 @@ struct soak_site : nats_site {
   }
   client_options by_socket() const { return {.at = local}; }
 
-  endpoint local{true, (folder.directory / "socket").string(), 0}, remote{false, "127.0.0.1", free_port()};
+  rondo::endpoint local{true, (folder.directory / "socket").string(), 0},
+      remote{false, "127.0.0.1", free_port()};
   std::filesystem::path config = folder.directory / "config.json";
 };
 

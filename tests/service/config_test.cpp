@@ -20,8 +20,8 @@
 #include "tests/service/tls_peer.hpp"
 
 using namespace rondo_test;
+using rondo::endpoint;
 using rondo::service::client_options;
-using rondo::service::endpoint;
 using rondo::service::parse_service_config;
 
 namespace {

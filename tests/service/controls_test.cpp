@@ -12,7 +12,7 @@
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
-using rondo::service::endpoint;
+using rondo::endpoint;
 using rondo::service::role;
 
 namespace controls_test {

@@ -12,10 +12,10 @@
 
 namespace rondo_test {
 
-inline void fill_example(std::byte* at, rondo::service::struct_layout const& s);
+inline void fill_example(std::byte* at, rondo::struct_layout const& s);
 
-inline void fill_element(std::byte* at, rondo::service::field_layout const& f) {
-  using rondo::service::field_kind;
+inline void fill_element(std::byte* at, rondo::field_layout const& f) {
+  using rondo::field_kind;
   auto const bits = f.choices && !f.choices->entries.empty() ? f.choices->entries.front().bits : 1;
   switch (f.kind) {
     case field_kind::float32: {
@@ -35,7 +35,7 @@ inline void fill_element(std::byte* at, rondo::service::field_layout const& f) {
   }
 }
 
-inline void fill_example(std::byte* at, rondo::service::struct_layout const& s) {
+inline void fill_example(std::byte* at, rondo::struct_layout const& s) {
   for (auto const& f : s.fields) {
     constexpr std::string_view text = "text";
     if (f.is_text())

@@ -9,8 +9,8 @@
 namespace rondo_test {
 
 struct guest_client : raw_client {
-  explicit guest_client(rondo::service::endpoint const& at, std::string const& token = {},
-                        std::uint8_t from = 1, std::uint64_t session = 0)
+  explicit guest_client(rondo::endpoint const& at, std::string const& token = {}, std::uint8_t from = 1,
+                        std::uint64_t session = 0)
       : raw_client(at, from) {
     hello(session, token);
     auto const* const r = receive();

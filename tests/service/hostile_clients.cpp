@@ -15,7 +15,7 @@ namespace rondo_test {
 namespace {
 
 namespace basics = rondo::basics;
-using rondo::service::endpoint;
+using rondo::endpoint;
 using rondo::service::frame_builder;
 using rondo::service::request_frame;
 

@@ -15,11 +15,11 @@ namespace rondo_test {
 
 /// What they know of the service.
 struct hostile_target {
-  rondo::service::endpoint port;     // with TLS
-  rondo::service::endpoint metrics;  // HTTP
-  std::string token;                 // that allows everything but `admin`
-  std::string operating_token;       // of another peer, so that what some fill does not refuse the others
-  std::size_t connections = 0;       // for which it has places
+  rondo::endpoint port;         // with TLS
+  rondo::endpoint metrics;      // HTTP
+  std::string token;            // that allows everything but `admin`
+  std::string operating_token;  // of another peer, so that what some fill does not refuse the others
+  std::size_t connections = 0;  // for which it has places
 };
 
 class hostile_client {

@@ -97,7 +97,7 @@ TEST_CASE("a client without the token is refused without a hint", "[service][hos
   auto const file = folder.directory / "token";
   std::ofstream(file) << "short\n";
   rondo::service::service_config c;
-  c.listen = {rondo::service::endpoint::parse("tcp:127.0.0.1:0", "test")};
+  c.listen = {rondo::endpoint::parse("tcp:127.0.0.1:0", "test")};
   c.token_file = file;
   REQUIRE_THROWS_WITH(served(c), Catch::Contains("chmod 600"));
   std::filesystem::permissions(file,

@@ -24,7 +24,7 @@
 #include "tests/service/strangers.hpp"
 
 using namespace rondo_test;
-using rondo::service::endpoint;
+using rondo::endpoint;
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
+using rondo::endpoint;
 using rondo::service::drop_reason;
-using rondo::service::endpoint;
 
 TEST_CASE("a client's asks end with its connection, whether it is being read or not", "[service][limits]") {
   served s(with_limits({.open_requests = 16}));

@@ -8,6 +8,7 @@
 #include "tests/service/known_schemas.hpp"
 
 using namespace rondo::service;
+using rondo::schema_error;
 using schemac_test::field;
 using schemac_test::object;
 using schemac_test::schema_of;

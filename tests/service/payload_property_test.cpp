@@ -9,6 +9,8 @@
 #include "tests/service/known_schemas.hpp"
 
 using namespace rondo::service;
+using rondo::field_kind;
+using rondo::struct_layout;
 
 namespace {
 

@@ -23,7 +23,7 @@ namespace wire = rondo::wire;
 class raw_client {
  public:
   /// Connects to a Unix socket, or to a port of this machine, from the address 127.0.0.`from`.
-  explicit raw_client(rondo::service::endpoint const& at, std::uint8_t from = 1)
+  explicit raw_client(rondo::endpoint const& at, std::uint8_t from = 1)
       : socket_(::socket(at.is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un path{};
     path.sun_family = AF_UNIX;

@@ -105,7 +105,7 @@ std::filesystem::path write_config(std::filesystem::path const& folder, std::str
   return file;
 }
 
-rondo::service::endpoint socket_of(std::filesystem::path const& folder, std::string const& name) {
+rondo::endpoint socket_of(std::filesystem::path const& folder, std::string const& name) {
   return {true, (folder / (name + ".sock")).string(), 0};
 }
 

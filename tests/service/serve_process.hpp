@@ -54,6 +54,6 @@ class serve_process {
 std::filesystem::path write_config(std::filesystem::path const& folder, std::string const& name,
                                    std::string const& nats, std::string const& more);
 /// The address on which such a service listens.
-rondo::service::endpoint socket_of(std::filesystem::path const& folder, std::string const& name);
+rondo::endpoint socket_of(std::filesystem::path const& folder, std::string const& name);
 
 }  // namespace rondo_test

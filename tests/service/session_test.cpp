@@ -86,7 +86,7 @@ struct one_client {
   explicit one_client(connections& all, bool greets = true)
       : core(*all.core),
         it(std::make_shared<service::session>(all.core, std::unique_ptr<service::transport>(line),
-                                              service::client_address{"a test", "a test"}, false)) {
+                                              rondo::client_address{"a test", "a test"}, false)) {
     core.sessions.insert(it);
     auto& b = service::frame_builder();
     if (greets) append(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));

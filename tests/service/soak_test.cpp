@@ -26,7 +26,7 @@
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
-using rondo::service::endpoint;
+using rondo::endpoint;
 using rondo::service::name_of;
 using rondo::service::table;
 using rondo::service::table_count;

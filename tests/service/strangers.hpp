@@ -15,7 +15,7 @@ class strangers {
   /// The token that they do not know.
   static constexpr char const* word = "a long word that strangers do not know";
 
-  strangers(rondo::service::endpoint const& at, std::uint64_t seed) : at_(at), random_(seed) {}
+  strangers(rondo::endpoint const& at, std::uint64_t seed) : at_(at), random_(seed) {}
 
   /// Either another client connects, or one that is connected acts: it sends more of the expected bytes, other bytes, half of
   /// them, nothing, or leaves.
@@ -24,7 +24,7 @@ class strangers {
 
  private:
   struct stranger {
-    explicit stranger(rondo::service::endpoint const& at) : line(std::make_unique<tls_peer>(at)) {}
+    explicit stranger(rondo::endpoint const& at) : line(std::make_unique<tls_peer>(at)) {}
     std::unique_ptr<tls_peer> line;
     std::string next{};  // the bytes that it would send
   };
@@ -36,7 +36,7 @@ class strangers {
   std::string some_frame();
   static std::string in_tiny_records(std::string const& record);
 
-  rondo::service::endpoint at_;
+  rondo::endpoint at_;
   std::mt19937_64 random_;
   std::vector<stranger> all_;
 };

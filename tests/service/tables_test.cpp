@@ -14,8 +14,8 @@
 #include "tests/service/service_fixture.hpp"
 
 using namespace rondo_test;
+using rondo::endpoint;
 using rondo::service::drop_reason;
-using rondo::service::endpoint;
 using rondo::service::role;
 
 namespace {

@@ -33,7 +33,7 @@ SSL_CTX* made_for(int version) {
 
 }  // namespace
 
-tls_peer::tls_peer(rondo::service::endpoint const& at, int version)
+tls_peer::tls_peer(rondo::endpoint const& at, int version)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
       context_(made_for(version), &SSL_CTX_free),
       ssl_(SSL_new(context_.get()), &SSL_free),

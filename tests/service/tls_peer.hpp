@@ -15,7 +15,7 @@ namespace rondo_test {
 class tls_peer {
  public:
   /// `at` is a TCP address on this machine. `version`: the latest of TLS that it speaks, such as TLS1_2_VERSION; 0: any.
-  explicit tls_peer(rondo::service::endpoint const& at, int version = 0);
+  explicit tls_peer(rondo::endpoint const& at, int version = 0);
   ~tls_peer();
   tls_peer(tls_peer const&) = delete;
   tls_peer& operator=(tls_peer const&) = delete;

@@ -34,7 +34,7 @@ struct tls_site {
     for (auto const* file : {"certificate", "key"}) std::filesystem::remove(files.directory / file);
     write_certificate(files.directory / "certificate", files.directory / "key", "rondo.test");
   }
-  rondo::service::endpoint port() const { return s->it->listens_at()[1]; }
+  rondo::endpoint port() const { return s->it->listens_at()[1]; }
   rondo::service::client_options options() const {
     return {.at = port(),
             .token = token,

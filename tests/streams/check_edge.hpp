@@ -1,7 +1,7 @@
 // A row of stages with one edge of a certain delivery, and what the delivery promises of it, checked by the counts of the stages at its ends.
 #pragma once
 
-#include "kernels/streams/delivery.hpp"
+#include "kernels/base/delivery.hpp"
 #include "kernels/streams/messages.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"

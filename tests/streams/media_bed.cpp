@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "actors/video_files/still.hpp"
+#include "actors/video/files/still.hpp"
 
 namespace media_test {
 

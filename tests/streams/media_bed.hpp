@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/media/media_module.hpp"
+#include "actors/video/media/media_module.hpp"
 #include "actors/video/video_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"

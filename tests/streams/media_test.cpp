@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "actors/video_files/video_reader.hpp"
+#include "actors/video/files/video_reader.hpp"
 #include "tests/forked.hpp"
 #include "tests/streams/media_bed.hpp"
 

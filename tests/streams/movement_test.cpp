@@ -3,9 +3,9 @@
 #include <mutex>
 #include <vector>
 
-#include "actors/video/movement.hpp"
-#include "actors/video/sinks.hpp"
-#include "actors/video/test_pattern.hpp"
+#include "actors/video/stages/movement.hpp"
+#include "actors/video/stages/sinks.hpp"
+#include "actors/video/stages/test_pattern.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
@@ -79,25 +79,25 @@ pictures run(config const& settings, std::uint64_t ticks) {
 /// The same with the overlay's functions.
 pictures run_loop(std::uint64_t ticks) {
   constexpr auto width = movement_test::walker::width, height = movement_test::walker::height;
-  overlay::overlay_params const params{};
+  video::overlay_params const params{};
   std::vector<std::max_align_t> scratch(
-      (overlay::overlay_bytes(width, height, 1, params) + 64) / sizeof(std::max_align_t) + 8);
+      (video::overlay_bytes(width, height, 1, params) + 64) / sizeof(std::max_align_t) + 8);
   auto* const at =
       reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(scratch.data()) + 63) / 64 * 64);
-  overlay::carver memory(at);
-  auto const scene = overlay::carve_overlay(memory, width, height, 1, params);
-  overlay::reset_overlay(scene);
-  overlay::status_line status{"street", 250};
+  video::carver memory(at);
+  auto const scene = video::carve_overlay(memory, width, height, 1, params);
+  video::reset_overlay(scene);
+  video::status_line status{"street", 250};
   video::image const about{width, height};
   pictures all;
   for (std::uint64_t n = 0; n < ticks; ++n) {
     auto& picture = all.emplace_back(about.bytes());
     movement_test::walker::paint(video::planes_at(about, picture.data()), static_cast<std::int32_t>(n));
     auto const frame = video::frame_of(about, picture.data());
-    overlay::detect_tile(overlay::one_lane{}, scene, params, frame, 0);
-    overlay::label_tile(overlay::one_lane{}, scene, params, 0);
-    overlay::finish_frame(scene, params, frame, status);
-    overlay::draw_tile(overlay::one_lane{}, scene, frame, 0);
+    video::detect_tile(video::one_lane{}, scene, params, frame, 0);
+    video::label_tile(video::one_lane{}, scene, params, 0);
+    video::finish_frame(scene, params, frame, status);
+    video::draw_tile(video::one_lane{}, scene, frame, 0);
   }
   CHECK(scene.scene->tracks.next_id > 1);  // the walker was found
   return all;

@@ -6,7 +6,7 @@
 
 #include <future>
 
-#include "actors/video/process_ports.hpp"
+#include "actors/video/stages/process_ports.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"

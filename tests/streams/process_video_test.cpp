@@ -1,7 +1,7 @@
 // Pictures between graphs of two processes, with options by name, as files give them.
 #include <mutex>
 
-#include "actors/video/process_ports.hpp"
+#include "actors/video/stages/process_ports.hpp"
 #include "actors/video/video_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"

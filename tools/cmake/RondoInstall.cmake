@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
-install(TARGETS rondo_kernels rondo_runtime rondo-schemac EXPORT rondoTargets)
+install(TARGETS rondo_kernels rondo_runtime rondo_actors rondo-schemac EXPORT rondoTargets)
 # Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"), so they are installed below such a
 # root. Components install the headers that their CMakeLists.txt lists; their other headers are private.
 set(header_root ${CMAKE_INSTALL_INCLUDEDIR}/rondo)
@@ -11,6 +11,8 @@ foreach(folder kernels runtime actors/channel actors/routing actors/stages actor
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${header_root}/${folder}
           FILES_MATCHING PATTERN "*.hpp" PATTERN service EXCLUDE PATTERN nats EXCLUDE)
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/actors/video/ DESTINATION ${header_root}/actors/video
+        FILES_MATCHING PATTERN "*.hpp" PATTERN media EXCLUDE PATTERN files EXCLUDE)
 if(RONDO_BUILD_TOOLS)
   install(TARGETS rondo rondo-serve)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -18,9 +20,8 @@ if(RONDO_BUILD_TOOLS)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
-# Components of the package, which need more libraries. Each needs those before it, but only stream_network needs streams, and nothing
-# needs that; commands does not need nats.
-foreach(component streams client stream_network service nats commands)
+# Components of the package, which need more libraries. What each needs is in rondoConfig.cmake.in.
+foreach(component streams stream_processes stream_network video media client service nats commands)
   if(TARGET rondo_${component})
     install(TARGETS rondo_${component} EXPORT rondo_${component}_targets FILE_SET HEADERS DESTINATION ${header_root})
     install(EXPORT rondo_${component}_targets NAMESPACE rondo:: DESTINATION ${package_dir})

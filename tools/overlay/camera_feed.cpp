@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "actors/video_files/still.hpp"
+#include "actors/video/files/still.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/os/start_thread.hpp"
@@ -51,8 +51,8 @@ std::size_t camera_feed::frame_buffers() const {
 }
 
 std::uint64_t camera_feed::buffer_bytes() const {
-  overlay::overlay_params const params;
-  return overlay::overlay_bytes(format().width, format().height, options_.tiles, params) +
+  video::overlay_params const params;
+  return video::overlay_bytes(format().width, format().height, options_.tiles, params) +
          frame_buffers() * overlay::frame_buffer_bytes(format().width, format().height);
 }
 
@@ -71,8 +71,8 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
   }
   stamps_.resize(frames_.size());
   asks_ = std::vector<handler_memory>(frames_.size());
-  overlay::overlay_params const params;
-  memory_ = {rt.memory(), {overlay::overlay_bytes(format().width, format().height, options_.tiles, params)}};
+  video::overlay_params const params;
+  memory_ = {rt.memory(), {video::overlay_bytes(format().width, format().height, options_.tiles, params)}};
 
   // All frames in flight fit, with room for control messages.
   actor_options const mail{.capacity = static_cast<std::uint32_t>(options_.buffers) + 16};
@@ -188,8 +188,8 @@ void camera_feed::decode_frames() {
 
 bool camera_feed::read_into(std::size_t slot) {
   auto const target = frames_[slot].overwrite().value();
-  overlay::carver carver(target.begin());
-  if (!reader_.read(overlay::carve_frame(carver, format().width, format().height))) return false;
+  video::carver carver(target.begin());
+  if (!reader_.read(video::carve_frame(carver, format().width, format().height))) return false;
   stamps_[slot] = reader_.time_stamp();
   return true;
 }
@@ -246,8 +246,8 @@ void camera_feed::take(finished_frame const& f) {
   if (writer_ || still || f.done.ticket != 0) {
     auto const seen = frames_[f.slot].host().value();
     ++looked_at_;
-    overlay::carver carver(const_cast<std::byte*>(seen.begin()));  // it is only read
-    auto const picture = overlay::carve_frame(carver, format().width, format().height);
+    video::carver carver(const_cast<std::byte*>(seen.begin()));  // it is only read
+    auto const picture = video::carve_frame(carver, format().width, format().height);
     if (still) write_picture(options_.stills, "still", f.done.number, picture);
     if (f.done.ticket != 0) write_picture(options_.snapshots, "snapshot", f.done.number, picture);
     if (writer_) writer_->write(picture, stamps_[f.slot]);
@@ -256,7 +256,7 @@ void camera_feed::take(finished_frame const& f) {
 }
 
 void camera_feed::write_picture(std::string const& directory, char const* kind, std::uint64_t number,
-                                overlay::frame_view const& picture) {
+                                video::frame_view const& picture) {
   auto const path = fmt::format("{}/camera-{}-{}-{:06}.png", directory, options_.camera, kind, number);
   video::write_png(path, picture, format().colour_matrix);
   pictures_.push_back(path);

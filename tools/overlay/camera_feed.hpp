@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "actors/overlay/overlay_module.hpp"
-#include "actors/video_files/video_reader.hpp"
-#include "actors/video_files/video_writer.hpp"
+#include "actors/video/files/video_reader.hpp"
+#include "actors/video/files/video_writer.hpp"
 #include "runtime/memory/unified_buffer.hpp"
 #include "runtime/os/handler_memory.hpp"
 #include "runtime/runtime.hpp"
@@ -91,7 +91,7 @@ class camera_feed {
   void encode();
   void take(finished_frame const& f);
   void write_picture(std::string const& directory, char const* kind, std::uint64_t number,
-                     overlay::frame_view const& picture);
+                     video::frame_view const& picture);
   void enter();
   void leave();
   void fail(exit_code code, std::string reason);

@@ -10,17 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/service/json/struct_layout.hpp"
+#include "runtime/schema/struct_layout.hpp"
 #include "tools/schemac/names.hpp"
 
 namespace rondo::schemac {
 namespace {
-
-using service::enum_layout;
-using service::field_kind;
-using service::field_layout;
-using service::schema_error;
-using service::struct_layout;
 
 /// A scalar's type in C++.
 std::string_view scalar_name(field_kind kind) {
@@ -49,7 +43,7 @@ std::string literal_of(std::uint64_t bits, field_kind underlying) {
 /// Prints layouts, which are sound; checks what C++ and messages ask for beyond that.
 class writer {
  public:
-  writer(service::schema_layout const& schema, std::string_view source) : schema_(schema), source_(source) {}
+  writer(schema_layout const& schema, std::string_view source) : schema_(schema), source_(source) {}
 
   std::string write(std::span<std::string const> extra_includes) {
     for (auto const& table : schema_.message_tables)
@@ -81,7 +75,7 @@ class writer {
 
   // Schemas of flatc before 2.0.6 do not say where a type was declared: then everything is taken as declared
   // here.
-  bool declared_here(service::type_notes const& notes) const {
+  bool declared_here(type_notes const& notes) const {
     return notes.declared_in.empty() || std::filesystem::path(notes.declared_in).filename() == source_;
   }
 
@@ -217,7 +211,7 @@ class writer {
     line("}};");
   }
 
-  service::schema_layout const& schema_;
+  schema_layout const& schema_;
   std::string_view source_;
   std::set<std::string> includes_;  // stems of the included schemas that declare a type of a field
   std::string text_;
@@ -229,9 +223,8 @@ class writer {
 std::string write_header(std::span<std::uint8_t const> schema, std::string_view source,
                          std::span<std::string const> extra_includes) {
   // The developer's own schema: what a struct may be is up to C++.
-  constexpr service::layout_limits wide{
-      .schema_bytes = std::size_t{64} << 20, .depth = 64, .name_bytes = 4096};
-  auto const layouts = service::read_layouts(std::as_bytes(schema), source, wide);
+  constexpr layout_limits wide{.schema_bytes = std::size_t{64} << 20, .depth = 64, .name_bytes = 4096};
+  auto const layouts = read_layouts(std::as_bytes(schema), source, wide);
   return writer(layouts, source).write(extra_includes);
 }
 

@@ -17,7 +17,7 @@
 
 #include "runtime/files/file_uses.hpp"
 #include "runtime/files/part_file.hpp"
-#include "runtime/service/json/struct_layout.hpp"
+#include "runtime/schema/struct_layout.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/exit_codes.hpp"
 #include "tools/schemac/embed.hpp"
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     rondo::write_output(output.string(), header);
     if (!embedded.empty())
       rondo::write_output(embedded.string(), rondo::schemac::embed_schema(*bytes, source));
-  } catch (rondo::service::schema_error const& e) {
+  } catch (rondo::schema_error const& e) {
     return complain(rondo::exit_bad_data, e.what());
   } catch (std::runtime_error const& e) {
     return complain(rondo::exit_no_output, e.what());

@@ -10,9 +10,9 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/net/endpoint.hpp"
 #include "runtime/observe/graph_reports.hpp"
 #include "runtime/os/start_thread.hpp"
-#include "runtime/service/net/endpoint.hpp"
 #include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_end.hpp"
@@ -64,7 +64,7 @@ file_uses stream_run::files(stream_arguments const& a) const {
   all.reads("the graph's file", a.file);
   all.writes("--svg", a.svg);
   for (auto const& text : a.listen)
-    if (auto const e = service::endpoint::parse(text, "--listen"); e.is_unix) all.writes("--listen", e.path);
+    if (auto const e = endpoint::parse(text, "--listen"); e.is_unix) all.writes("--listen", e.path);
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
     all.add(graphs_[n]->files(!a.checkpoint.empty()));
     if (a.checkpoint.empty()) continue;

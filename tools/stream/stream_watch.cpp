@@ -13,7 +13,7 @@ stream_watch::stream_watch(runtime& rt, std::vector<std::string> const& listen, 
   config_.name = "stream";
   config_.metrics = metrics;
   config_.listen.clear();
-  for (auto const& e : listen) config_.listen.push_back(service::endpoint::parse(e, "--listen"));
+  for (auto const& e : listen) config_.listen.push_back(endpoint::parse(e, "--listen"));
   service::check_service_config(config_);
   service_.emplace(rt, config_, std::vector<std::span<std::byte const>>{});
   if (!metrics.empty()) {

@@ -1,10 +1,10 @@
 // The stages that `rondo stream` knows, compiled for every device of the build.
 #pragma once
 
-#include "actors/media/media_module.hpp"
-#include "actors/video/process_ports.hpp"
+#include "actors/video/media/media_module.hpp"
+#include "actors/video/stages/network_ports.hpp"
+#include "actors/video/stages/process_ports.hpp"
 #include "actors/video/video_module.hpp"
-#include "tools/stream_module/network_video.hpp"
 
 namespace rondo::tools {
 

@@ -100,7 +100,7 @@ class host_queues final : public far_mail {
     return patiently([&] {
       return push(to, default_priority, 1, [&](std::uint32_t, submission& s) {
         s.kind = submission_kind::signal;
-        s.how = delivery::apart;
+        s.how = post_order::apart;
         s.epoch = {};
         s.count = control;
         s.to = to;
@@ -157,7 +157,7 @@ class host_queues final : public far_mail {
   static auto with_payload(submission_kind kind, Payload const& payload) {
     return [kind, &payload](std::uint32_t, submission& s) {
       s.kind = kind;
-      s.how = delivery::apart;
+      s.how = post_order::apart;
       s.epoch = {};
       s.count = 1;
       s.to = s.ack = {};

@@ -24,7 +24,7 @@
 #include "runtime/messaging/actor_ref.hpp"
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/completions.hpp"
-#include "runtime/service/net/endpoint.hpp"
+#include "runtime/service/net/default_socket.hpp"
 
 namespace rondo::service {
 

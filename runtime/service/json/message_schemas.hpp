@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/service/json/struct_layout.hpp"
+#include "runtime/schema/struct_layout.hpp"
 
 namespace rondo::service {
 

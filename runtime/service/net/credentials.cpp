@@ -13,7 +13,7 @@
 
 #include "runtime/base/config.hpp"
 #include "runtime/base/errc.hpp"
-#include "runtime/service/net/trusted_path.hpp"
+#include "runtime/net/trusted_path.hpp"
 
 namespace rondo::service {
 

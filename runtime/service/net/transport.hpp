@@ -7,7 +7,6 @@
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <cstddef>
 #include <memory>
@@ -15,18 +14,11 @@
 #include <string>
 
 #include "runtime/base/errc.hpp"
+#include "runtime/net/stream_socket.hpp"
 
 namespace rondo::service {
 
 class epoll_reactor;
-using stream_socket = boost::asio::generic::stream_protocol::socket;
-
-/// The other end of a connection.
-struct client_address {
-  std::string text;       // in words: process 12 of user 1000; 192.0.2.1:4711
-  std::string peer;       // clients with the same peer share limits: user 1000; 192.0.2.1
-  bool is_local = false;  // on a Unix socket
-};
 
 class transport {
  public:

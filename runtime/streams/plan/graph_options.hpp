@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/streams/delivery.hpp"
+#include "kernels/base/delivery.hpp"
 #include "runtime/runtime.hpp"
 
 namespace rondo::streams {

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 
+#include "actors/video/stages/network_ports.hpp"
 #include "actors/video/video_module.hpp"
 #include "runtime/streams/graph.hpp"
-#include "tools/stream_module/network_video.hpp"
 
 namespace streams = rondo::streams;
 namespace video = rondo::video;

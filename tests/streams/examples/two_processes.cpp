@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "actors/video/process_ports.hpp"
+#include "actors/video/stages/process_ports.hpp"
 #include "actors/video/video_module.hpp"
 #include "runtime/streams/graph.hpp"
 

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <thread>
 
-#include "actors/video/sinks.hpp"
+#include "actors/video/stages/network_ports.hpp"
+#include "actors/video/stages/sinks.hpp"
 #include "runtime/streams/graph.hpp"
-#include "tools/stream_module/network_video.hpp"
 
 namespace chain {
 

@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/streams/network/frame_receiver.hpp"
-#include "runtime/streams/network/frame_sender.hpp"
+#include "actors/streams/network/frame_receiver.hpp"
+#include "actors/streams/network/frame_sender.hpp"
 #include "tests/eventually.hpp"
 #include "tests/scratch_directory.hpp"
 
@@ -78,10 +78,10 @@ inline streams::frame_terms terms(std::uint64_t most_bytes, std::string shape = 
 }
 
 inline streams::sender_options writes(std::string const& at, lines& to, std::uint64_t most_bytes = 1000) {
-  return {.listen = service::endpoint::parse(at, "test"), .terms = terms(most_bytes), .log = to.log()};
+  return {.listen = endpoint::parse(at, "test"), .terms = terms(most_bytes), .log = to.log()};
 }
 inline streams::receiver_options reads(std::string const& at, lines& to, std::uint64_t most_bytes = 1000) {
-  return {.connect = service::endpoint::parse(at, "test"),
+  return {.connect = endpoint::parse(at, "test"),
           .terms = terms(most_bytes),
           .fits =
               [most_bytes](void const* about, std::uint64_t bytes) {

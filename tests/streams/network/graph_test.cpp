@@ -3,13 +3,13 @@
 #include <map>
 #include <set>
 
-#include "actors/video/sinks.hpp"
-#include "actors/video/test_pattern.hpp"
+#include "actors/video/stages/network_ports.hpp"
+#include "actors/video/stages/sinks.hpp"
+#include "actors/video/stages/test_pattern.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
 #include "tests/streams/network/fixture.hpp"
-#include "tools/stream_module/network_video.hpp"
 
 namespace network_test {
 

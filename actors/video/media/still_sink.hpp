@@ -1,0 +1,35 @@
+// Writes pictures as PNG files, to look at them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/video/pixels/image.hpp"
+#include "kernels/streams/fault.hpp"
+#include "kernels/streams/option_text.hpp"
+#include "kernels/streams/stage.hpp"
+
+namespace rondo::video {
+
+struct still_files;
+
+struct still_sink {
+  using ports = streams::ports<streams::in<"video", image>>;
+  struct options {
+    streams::option_text<1024> file = "still-{tick}.png";
+    std::uint32_t every = 1;
+
+    void describe(auto& option) {
+      option.writes("file", file, "PNG file to write, or to replace; {tick} in it is the number of the tick");
+      option("every", every, "writes the pictures of ticks 0, every, 2 every, and so on", 1, 1'000'000);
+    }
+  };
+  static constexpr auto where = streams::works::on_host;
+  static std::shared_ptr<still_files> open(options const& o, streams::shapes_of<still_sink> const& s);
+  static streams::stage_error why_failed(still_files const& f);
+
+  /// The graph fails if a file cannot be written.
+  void process(streams::stage_context<still_sink>& ctx, streams::tick const& t);
+};
+
+}  // namespace rondo::video

@@ -1,0 +1,88 @@
+// Draws the wave of a sound over the lower part of a picture: a curve in a darkened band. Without a sound, two tones that beat.
+#pragma once
+
+#include <string>
+
+#include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/rows.hpp"
+#include "kernels/streams/stage.hpp"
+
+namespace rondo::video {
+
+/// A piece of sound: `count` samples of 16 bits, one channel.
+struct sound {
+  std::int32_t count = 0, rate = 48'000;  // samples; of them per second
+  RONDO_HD std::uint64_t bytes() const noexcept { return std::uint64_t(count) * sizeof(std::int16_t); }
+};
+
+struct waveform {
+  using ports = streams::ports<streams::in<"video", image>, streams::optional_in<"sound", sound>,
+                               streams::out<"video", image, "video">>;
+  struct options {
+    float height = 0.2F;                    // of the band, as a share of the picture
+    std::uint8_t y = 220, u = 90, v = 110;  // the colour of the curve
+    void describe(auto& option) {
+      option("height", height, "of the band, as a share of the picture", 0.01, 1);
+      option("y", y, "brightness of the curve");
+      option("u", u, "its colour, blue");
+      option("v", v, "its colour, red");
+    }
+  };
+  static constexpr bool cooperative = true;
+  static std::string shapes(options const& o, streams::shapes_of<waveform>& s);
+  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<waveform> const& s);
+
+  RONDO_HD void process(streams::stage_context<waveform>& ctx, streams::tick const& t) {
+    auto const& o = ctx.options();
+    auto const to = ctx.edit<"video">();
+    if (!to) return;
+    auto const picture = planes_at(to.about, to.data);
+    std::int32_t const width = to.about.width;
+    std::int32_t const band =
+        pixels::within(static_cast<std::int32_t>(o.height * static_cast<float>(to.about.height)), 2,
+                       to.about.height) /
+        2 * 2;
+    auto* const low = reinterpret_cast<u16*>(ctx.scratch());
+    auto* const high = low + width;
+    auto const heard = ctx.input<"sound">();
+    for (auto const x : ctx.lanes(static_cast<std::uint32_t>(width))) {
+      auto const a = value_at(heard, t.number, static_cast<std::int32_t>(x), width);
+      auto const b = value_at(heard, t.number, static_cast<std::int32_t>(x) + 1, width);
+      auto const row_of = [&](std::int32_t v) { return band / 2 - v * (band / 2 - 2) / 32768; };
+      low[x] = static_cast<u16>(pixels::within(row_of(pixels::most(a, b)) - 1, 0, band - 1));
+      high[x] = static_cast<u16>(pixels::within(row_of(pixels::least(a, b)) + 1, 0, band - 1));
+    }
+    ctx.team().sync();
+    rows const row{ctx.team()};
+    std::uint8_t const inside[] = {o.y, o.u, o.v}, outside[] = {16, 128, 128};
+    for (int p = 0; p < 3; ++p) {
+      std::int32_t const half = p == 0 ? 1 : 2, top = (to.about.height - band) / half;
+      for (std::int32_t y = 0; y < band / half; ++y)
+        row.band(picture.of[p].row(top + y), low, high, half, static_cast<u16>(half * y), inside[p], 230,
+                 outside[p], 96, picture.of[p].width);
+    }
+    ctx.team().sync();
+  }
+
+ private:
+  /// -32768 to 32767, without floating point: a GPU rounds sines in another way.
+  RONDO_HD static std::int32_t value_at(streams::frame_in<sound> const& heard, std::uint64_t number,
+                                        std::int32_t x, std::int32_t width) {
+    if (heard && heard.about.count > 0) {
+      auto const at = static_cast<std::int64_t>(x) * heard.about.count / width;
+      return reinterpret_cast<std::int16_t const*>(
+          heard.data)[at < heard.about.count ? at : heard.about.count - 1];
+    }
+    auto const phase = static_cast<std::uint32_t>(x) * (8u * 65536u / static_cast<std::uint32_t>(width));
+    auto const slow = static_cast<std::uint32_t>(number) * 1024u;
+    return (parabola(phase + slow) * 2 + parabola(phase * 9 / 8 - slow)) / 3;
+  }
+  /// Two parabolas in place of a sine; the period is 65536.
+  RONDO_HD static std::int32_t parabola(std::uint32_t phase) {
+    auto const x = static_cast<std::int32_t>(phase & 32767u);
+    auto const arch = static_cast<std::int32_t>(static_cast<std::int64_t>(x) * (32768 - x) / 8192);
+    return (phase & 32768u) != 0 ? -pixels::least(arch, 32767) : pixels::least(arch, 32767);
+  }
+};
+
+}  // namespace rondo::video
