@@ -1,4 +1,4 @@
-// Where a handler's messages go, and how: addresses, options of a send, and tokens for answers that come later.
+// Addresses of a handler's messages, options of a send, and tokens for answers that come later.
 #pragma once
 
 #include "kernels/base/message.hpp"

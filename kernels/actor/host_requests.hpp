@@ -1,4 +1,4 @@
-// What a handler asks its host for: messages that come later, answers within a time limit, children, and notice when others end.
+// Requests of a handler to its host: messages that come later, answers within a time limit, children, and notice when others end.
 //
 // A part of the context. The host carries the requests out after the call returns, in the order of the calls; none needs room.
 #pragma once

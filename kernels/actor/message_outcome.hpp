@@ -1,4 +1,4 @@
-// What a handler says about the message that it got, unless it simply handles it: it fails, rejects the message, or stashes it.
+// The outcome of a message, unless its handler simply handles it: the handler fails, rejects the message, or stashes it.
 //
 // Threads: a part of a context, on each lane that runs the handler.
 #pragma once

@@ -1,4 +1,4 @@
-// What happens if the reader of a queue, or of another process's announcements, is slow.
+// The delivery of a queue, or of another process's announcements: what happens if the reader is slow.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a stage of a graph counts: it says it in a message, and reports show it.
+// The counters of a stage of a graph: it says them in a message, and reports show them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an actor asks its host to do, and the messages with which the host answers. List those among the actor's messages.
+// Requests of an actor to its host, and the messages with which the host answers. List those among the actor's messages.
 //
 // A request travels as a device_event; see context. The host carries out an actor's requests in the order in which it made them.
 #pragma once

@@ -1,4 +1,4 @@
-// What has failed when a stage fails: the stage itself, or something outside its graph.
+// The fault of a stage that fails: the stage itself, or something outside its graph.
 //
 // Stages say it, and programs tell it to their users: `rondo stream` has an exit status for each.
 #pragma once

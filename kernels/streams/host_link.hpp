@@ -1,4 +1,4 @@
-// What a stage that works on the host needs to deal with threads of the program: to be woken by them, and to let them keep a frame.
+// The link of a stage that works on the host to threads of the program: they wake it, and may keep a frame.
 //
 //   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&, streams::host_link&);
 #pragma once

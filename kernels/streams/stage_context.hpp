@@ -1,4 +1,4 @@
-// What a stage sees while it processes a tick: its options, the frames of its inputs, and blocks for its outputs.
+// The context of a stage while it processes a tick: its options, the frames of its inputs, and blocks for its outputs.
 //
 // In a cooperative stage all lanes call each function, with the same arguments and in the same order.
 #pragma once

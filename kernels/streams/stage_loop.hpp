@@ -1,4 +1,4 @@
-// What every stage does around `process`: takes frames, decides whether a tick can be processed, passes frames on, wakes its neighbours.
+// The work of every stage around `process`: it takes frames, decides whether a tick can be processed, passes frames on, wakes its neighbours.
 //
 // A stage processes a tick when
 //   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest` has a new one;

@@ -1,4 +1,4 @@
-// Whether a struct has an address among its members: a pointer, a pointer to a member, or a reference, in arrays and in members of
+// Finds out whether a struct has an address among its members: a pointer, a pointer to a member, or a reference, in arrays and in members of
 // members, too. Addresses mean nothing to the process that restores a checkpoint.
 //
 // Only aggregates show their members. Not seen: private members, those of base classes and unions, and those beyond the 32nd. A

@@ -1,4 +1,4 @@
-// What actors ask their host for (kernels/link/host_request.hpp): timers, asks with a time limit, children, and notice of ends.
+// Requests of actors to their host (kernels/link/host_request.hpp): timers, asks with a time limit, children, and notice of ends.
 //
 // A device's report only queues a request. The runtime's own thread carries the requests out one after the other, so the requests
 // of an actor, its failures, and its end take effect in the order in which they happened.

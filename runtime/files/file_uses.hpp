@@ -1,4 +1,4 @@
-// Which files a command or a graph reads and which it writes, to refuse an output that would destroy an input, or another output.
+// The files that a command or a graph reads and writes, to refuse an output that would destroy an input, or another output.
 //
 //   file_uses uses;
 //   uses.reads("'street'", "clip.mp4");

@@ -1,4 +1,4 @@
-// What a trace says about a hop, by the names of OpenTelemetry's semantic conventions for messaging, and, for what these do not
+// Attributes of a hop in a trace, by the names of OpenTelemetry's semantic conventions for messaging, and, for what these do not
 // have, by names of our own below `messaging.rondo`.
 // Source: opentelemetry.io/docs/specs/semconv/messaging/messaging-spans.
 #pragma once

@@ -1,4 +1,4 @@
-// Which process an object belongs to: the one that made it.
+// The process to which an object belongs: the one that made it.
 //
 // A forked child has a copy of each object of its parent, but none of their threads, and it shares their sockets, files and shared
 // memory. So the destructors of such objects do nothing in a child: they join, unlink, release and write only where the object was

@@ -1,4 +1,4 @@
-// Which actors the clients of each peer have launched. The runtime's table of actors, the memory of their states and mailboxes, the
+// The actors that the clients of each peer have launched. The runtime's table of actors, the memory of their states and mailboxes, the
 // teams for pinned actors and the shared mail rings are shared by all (quotas.hpp); limits.actors is a further limit for each peer.
 // Actors of the configuration, of a checkpoint, or of the program belong to no peer.
 //

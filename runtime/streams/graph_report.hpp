@@ -1,4 +1,4 @@
-// What observers see of a running graph: runtime/observe/graph_reports.hpp.
+// Reports of a running graph for observers: runtime/observe/graph_reports.hpp.
 //
 // Only a stage's actor may read its counts, so they are asked for. A report waits for the answers for a short time, and takes the last
 // ones of a stage that is busy for longer; the next report then has its newer ones.

@@ -1,4 +1,4 @@
-// How a command that runs for a while waits, and how it ends: one way for all of them.
+// Waiting and ending of a command that runs for a while: one way for all of them.
 //
 //   command_loop loop;                                   // from here on, signals are caught
 //   loop.on_stop([&](int) { graph.stop(); });            // SIGINT, SIGTERM or SIGHUP

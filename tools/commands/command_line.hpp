@@ -1,4 +1,4 @@
-// What the client commands share: errors, connection options, and a session with the service. Private to the library.
+// Errors, connection options, and a session with the service, which the client commands share. Private to the library.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What the help and the options of all commands share: numbers with bounds, and the table of exit statuses.
+// Options that all commands have: numbers with bounds, and the table of exit statuses in their help.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Which names of a schema may become C++ names.
+// Names of a schema that may become C++ names.
 #pragma once
 
 #include <string_view>

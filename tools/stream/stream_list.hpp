@@ -1,4 +1,4 @@
-// What `rondo stream --list` prints: types of stages, their ports and their options.
+// Prints for `rondo stream --list` the types of stages, their ports and their options.
 #pragma once
 
 #include <string>

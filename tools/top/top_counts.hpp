@@ -1,4 +1,4 @@
-// How counters of two reports are compared, and histories kept.
+// Compares counters of two reports, and keeps histories.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `rondo top` makes of the reports that come one after the other: rates, latencies of the last interval, and how both
+// The model that `rondo top` makes of the reports that come one after the other: rates, latencies of the last interval, and how both
 // went before. It draws nothing.
 //
 // Bounded: so many intervals back (top_history), for the first top_followed actors with a name.

@@ -1,4 +1,4 @@
-// What `rondo top` makes of the graphs in two reports.
+// The graphs of two reports, as `rondo top` shows them.
 #include <algorithm>
 
 #include "tools/top/top_counts.hpp"

@@ -1,4 +1,4 @@
-// What a frame_sender keeps of its frames and its readers; for its two sources alone.
+// The frames and the readers of a frame_sender; for its two sources alone.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

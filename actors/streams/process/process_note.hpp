@@ -1,4 +1,4 @@
-// What an announcement of a frame says of it, beside its number.
+// The note of an announcement: what it says of its frame, beside the number.
 #pragma once
 
 #include <cstring>

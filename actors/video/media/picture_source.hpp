@@ -1,4 +1,4 @@
-// Where the stages file_source and camera get their pictures: a video, begun again at its end if it is to loop.
+// The pictures of the stages file_source and camera: a video, begun again at its end if it is to loop.
 //
 // Threads: the stage's; `why_failed` after the stage has failed its graph.
 #pragma once

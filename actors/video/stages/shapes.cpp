@@ -1,4 +1,4 @@
-// What video stages say of their frames, on the host.
+// The host's half of the video stages: the shapes of their frames, and their scratch memory.
 #include <string>
 
 #include "actors/video/stages/blur.hpp"

@@ -1,4 +1,4 @@
-// What this process does with its GPUs. While a ring kernel runs, a call that waits for a whole GPU would never return: memory is
+// The use that this process makes of its GPUs. While a ring kernel runs, a call that waits for a whole GPU would never return: memory is
 // claimed before, or not at all.
 //
 // Threads: any. Nothing here uses CUDA.

@@ -1,4 +1,4 @@
-// What a queue_device is made of: its teams, rounds, rings and memory.
+// The parts of a queue_device: its teams, rounds, rings and memory.
 #pragma once
 
 #include "kernels/actor/ring_kernel.hpp"

@@ -1,4 +1,4 @@
-// What a device has left in a ring of submissions is refused by its host.
+// Refuses on the host the submissions that a device has left in a ring.
 //
 // Threads: one at a time, when the device no longer reads the ring.
 #pragma once

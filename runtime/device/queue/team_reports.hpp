@@ -1,4 +1,4 @@
-// What the host says about the teams of a grid that was lost, or that does not end.
+// Reports of the host about the teams of a grid that was lost, or that does not end.
 #pragma once
 
 #include <vector>

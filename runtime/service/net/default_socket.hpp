@@ -1,4 +1,4 @@
-// Where a service listens, and a client connects, if nothing else is said.
+// The socket of a service if nothing else is said: where it listens, and clients connect.
 #pragma once
 
 #include <string>

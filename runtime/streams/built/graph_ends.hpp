@@ -1,4 +1,4 @@
-// What the ends of a graph's actors, which come on a thread of the runtime, share with those that wait for the graph.
+// The ends of a graph's actors, noted on a thread of the runtime, for those that wait for the graph.
 //
 // Threads: any, with the mutex.
 #pragma once

@@ -1,4 +1,4 @@
-// How long a stage takes for a tick on a device: it is run there, alone, with blank frames of the shapes that it has in its graph.
+// Measures how long a stage takes for a tick on a device: it is run there, alone, with blank frames of the shapes that it has in its graph.
 //
 // Only a stage with inputs and outputs, which opens nothing on the host, is run: a source or a sink would do something for others to see.
 // What was measured is kept for the process, by type, options, shapes, and device. Threads: any; one measures at a time.

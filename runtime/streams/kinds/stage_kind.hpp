@@ -1,4 +1,4 @@
-// What a graph knows of a type of stages: its ports, where it works, and the functions that the stage has for the host:
+// A type of stages as a graph knows it: its ports, where it works, and the functions that the stage has for the host:
 //
 //   static std::string shapes(options const&, streams::shapes_of<Stage>&);
 //       The frames of its outputs, from those of its inputs. Returns why it refuses them; empty: it does not. Without it, an output has

@@ -1,4 +1,4 @@
-// How a graph, its stages and their connections run.
+// Options of a graph, of its stages and of its connections.
 #pragma once
 
 #include <chrono>
