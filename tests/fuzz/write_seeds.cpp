@@ -11,10 +11,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/streams/network/wire.hpp"
 #include "generated/basics_schema.hpp"
 #include "generated/golden_schema.hpp"
+#include "runtime/sharing/share_packets.hpp"
 #include "runtime/state/checkpoint_file.hpp"
 #include "runtime/state/recording_file.hpp"
+#include "runtime/streams/state/saved_graph.hpp"
 #include "tests/fuzz/checkpoint_module.hpp"
 #include "wire_objects/wire_generated.h"
 
@@ -168,6 +171,41 @@ void write_recordings(fs::path const& folder) {
 }
 
 /// Steps of tls_fuzz.cpp.
+template <class T>
+std::string bytes_in(T const& t) {
+  return {reinterpret_cast<char const*>(&t), sizeof t};
+}
+
+void write_packets(fs::path const& folder) {
+  namespace streams = rondo::streams;
+  namespace share = rondo::share;
+  streams::reader_hello hello{};
+  hello.terms = streams::wire_terms::from({"rondo::video::image", "640x480 i420", 460'800, 12});
+  write(folder / "reader", bytes_in(hello));
+  streams::writer_hello answer{};
+  answer.terms = hello.terms;
+  streams::write_text(answer.reason, sizeof answer.reason, "another type of frames");
+  write(folder / "writer", bytes_in(answer));
+  write(folder / "importer", bytes_in(share::hello{}));
+  write(folder / "exporter", bytes_in(share::welcome{}));
+  write(folder / "refusal", bytes_in(share::refusal{}));
+  write(folder / "announcement", bytes_in(share::announcement{}));
+  write(folder / "settled", bytes_in(share::settled{}));
+}
+
+void write_saved_graphs(fs::path const& folder) {
+  auto const file = fs::temp_directory_path() / "rondo-seed-graph";
+  std::vector<std::byte> const scratch(24, std::byte{7});
+  rondo::streams::write_saved_graph(file,
+                                    {.file = {},
+                                     .name = "studio",
+                                     .next_tick = 250,
+                                     .stages = {{"pattern", "rondo::video::test_pattern", 0, 250, 0, {}},
+                                                {"soft", "rondo::video::blur", 1, 249, 3, scratch}}});
+  write(folder / "two_stages", bytes_of(file).substr(40));  // runtime/state/checked_file.hpp
+  fs::remove(file);
+}
+
 void write_tls(fs::path const& folder) {
   auto const row = [](std::initializer_list<std::uint8_t> steps) {
     return std::string(steps.begin(), steps.end());
@@ -189,6 +227,8 @@ int main(int count, char** arguments) {
   write_checkpoints(corpus / "checkpoint");
   write_recordings(corpus / "recording");
   write_tls(corpus / "tls");
+  write_packets(corpus / "packets");
+  write_saved_graphs(corpus / "saved_graph");
   write(corpus / "binary_schema" / "basics", text_of(rondo::generated::basics_schema()));
   write(corpus / "binary_schema" / "golden", text_of(rondo::generated::golden_schema()));
 }

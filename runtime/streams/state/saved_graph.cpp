@@ -43,8 +43,14 @@ void write_saved_graph(std::filesystem::path const& file, saved_graph const& g) 
 
 saved_graph read_saved_graph(std::filesystem::path const& file) {
   checked_file const bytes(file, format, body_limit);
-  auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.body().data());
-  flatbuffers::Verifier verifier(body, bytes.body().size());
+  return decode_saved_graph(bytes.body(), file);
+}
+
+saved_graph decode_saved_graph(std::span<std::byte const> bytes, std::filesystem::path const& file) {
+  auto const* const body = reinterpret_cast<std::uint8_t const*>(bytes.data());
+  // Tables may share parts, and each use is read again; so their number is bounded by what was written.
+  flatbuffers::Verifier verifier(body, bytes.size(), 16,
+                                 static_cast<flatbuffers::uoffset_t>(bytes.size() / 8));
   if (!schemas::Verifysaved_graphBuffer(verifier))
     throw std::runtime_error(
         fmt::format("{}: is inconsistent: its body is not a valid FlatBuffer", file.string()));

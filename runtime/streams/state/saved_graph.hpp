@@ -1,8 +1,10 @@
 // A checkpoint of a graph: what its stages keep beyond a restart, between two ticks, when no frame is under way.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,5 +32,7 @@ void write_saved_graph(std::filesystem::path const& file, saved_graph const& g);
 
 /// Throws std::runtime_error with the file and the reason: it cannot be read, or is torn, damaged, or of another kind, version or byte order.
 saved_graph read_saved_graph(std::filesystem::path const& file);
+/// The body of such a file, aligned to 8 bytes. Throws std::runtime_error with the file if it is damaged.
+saved_graph decode_saved_graph(std::span<std::byte const> body, std::filesystem::path const& file);
 
 }  // namespace rondo::streams

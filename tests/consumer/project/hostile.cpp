@@ -57,17 +57,21 @@ struct battle {
     std::lock_guard lock(mutex);
     return living[random() % living.size()];
   }
-  victim_ref launch(std::uint32_t number) {
-    return rt.launch<victim>("victim " + std::to_string(number),
-                             {.capacity = 1 + number % 40,
-                              .pinned = number % 5 == 0,
-                              .supervise = {.poison_after = static_cast<std::uint8_t>(1 + number % 3),
-                                            .max_restarts = 60'000}});
+  rondo::result<victim_ref> launch(std::uint32_t number) {
+    return rt.try_launch<victim>("victim " + std::to_string(number),
+                                 {.capacity = 1 + number % 40,
+                                  .pinned = number % 5 == 0,
+                                  .supervise = {.poison_after = static_cast<std::uint8_t>(1 + number % 3),
+                                                .max_restarts = 60'000}});
   }
-  /// Another actor takes the place of one that is gone, or is to go.
+  /// Another actor takes the place of one that is gone, or is to go; not while too many of those before are still to end.
   void replace(std::mt19937& random, std::uint32_t number) {
     auto const next = launch(number);
-    victim_ref old = next;
+    if (!next) {
+      if (next.error() != rondo::errc::actor_limit) ++wrong;
+      return;
+    }
+    victim_ref old = *next;
     {
       std::lock_guard lock(mutex);
       std::swap(old, living[random() % living.size()]);
@@ -133,7 +137,7 @@ bool survives(char const* device, bool rounds) {
                      .lanes = 1,
                      .ring_mode = rounds ? rondo::ring_mode::rounds : rondo::ring_mode::persistent}};
   battle b{rt};
-  for (std::uint32_t i = 1; i <= 8; ++i) b.living.push_back(b.launch(i));
+  for (std::uint32_t i = 1; i <= 8; ++i) b.living.push_back(b.launch(i).value());
   std::vector<std::thread> threads;
   auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
   for (std::uint32_t s = 0; s < senders; ++s) threads.emplace_back([&b, s, until] { b.fight(s, until); });
