@@ -73,14 +73,17 @@ inline std::string make_clip(folder const& dir, std::string const& name, int fra
   return dir / name;
 }
 
-inline std::int64_t frames_in(std::string const& file) {
+/// What a killed process leaves may end within a packet: it is `torn`, which a reader counts as one that is marked, and one that
+/// cannot be decoded.
+inline std::int64_t frames_in(std::string const& file, bool torn = false) {
   video::video_reader reader(file);
   std::vector<std::byte> memory(video::frame_bytes(reader.width(), reader.height()));
   video::carver carver(memory.data());
   auto const view = video::carve_frame(carver, reader.width(), reader.height());
   std::int64_t frames = 0;
   while (reader.read(view)) ++frames;
-  CHECK(reader.error() == "");
+  INFO(reader.error());
+  CHECK((reader.error().empty() || (torn && !reader.is_cut_short() && reader.damaged() <= 2)));
   return frames;
 }
 
