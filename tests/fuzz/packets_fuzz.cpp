@@ -19,7 +19,7 @@ using bytes = std::span<std::byte const>;
 template <class T>
 T filled(bytes from) {
   T t{};
-  std::memcpy(static_cast<void*>(&t), from.data(), std::min(sizeof t, from.size()));
+  if (!from.empty()) std::memcpy(static_cast<void*>(&t), from.data(), std::min(sizeof t, from.size()));
   return t;
 }
 
