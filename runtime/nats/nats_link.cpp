@@ -91,12 +91,16 @@ struct nats_subscription::state {
   /// Its part in one connection.
   struct part {
     natsSubscription* raw = nullptr;
-    event complete;  // cnats makes no more calls
+    natsConnection* there = nullptr;  // which lives as long as `raw`
+    event complete;                   // cnats makes no more calls
 
     ~part() {
       if (raw == nullptr) return;
       natsSubscription_Unsubscribe(raw);  // an error means that the connection was closed
       complete.wait();
+      // cnats up to 3.5 may still use it for a message that it is reading (nats-io/nats.c, issue 637). The answer to this it reads later.
+      if (natsConnection_Status(there) == NATS_CONN_STATUS_CONNECTED)
+        natsConnection_FlushTimeout(there, 1000);
       natsSubscription_Destroy(raw);
     }
   };
@@ -272,6 +276,7 @@ void nats_link::state::keep_connected(std::stop_token const& stop) {
 void nats_subscription::state::move_to(natsConnection* there) {
   present.reset();  // its last calls end here
   auto const next = std::make_shared<part>();
+  next->there = there;
   auto const heard = [](natsConnection*, natsSubscription*, natsMsg* raw, void* closure) {
     nats_message message(raw);
     auto& self = *static_cast<nats_subscription::state*>(closure);
