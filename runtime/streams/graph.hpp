@@ -184,7 +184,7 @@ class graph {
 
   // -- observing
 
-  /// What a stage has done; the sum over its replicas. After the end, the last counts.
+  /// What a stage has done; the sum over its replicas. After the end, and after a failure, the last counts; zeros if its device was lost.
   template <class Stage>
   stage_counts counts(stage_ref<Stage> const& stage) const {
     return counts_of(stage.number);

@@ -41,6 +41,7 @@ endfunction()
 says_why(nonsense "there is none of this name; there are streams, stream_processes")
 says_why(client "(it needs|this installation was built without it).*OpenSSL" -D CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON)
 says_why(commands "(it needs|this installation was built without it).*CLI11" -D CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
+says_why(media "(it needs|this installation was built without it).*FFmpeg" -D PKG_CONFIG_EXECUTABLE=/nonexistent)
 says_why(nats "(it needs|this installation was built without it).*libnats" -D PKG_CONFIG_EXECUTABLE=/nonexistent)
 if(cuda_compiler)
   run(${CMAKE_COMMAND} -S ${source}/project -B ${work}/cuda_project ${common} -D with_cuda=ON
