@@ -331,6 +331,61 @@ TEST_CASE("a stage that cannot be replaced stays as it is, and the error says wh
   CHECK(b.found("graph/to").wrong == 0);
 }
 
+namespace living_test {
+
+/// Its handler lasts until `may_return` and then 100 ms more.
+struct late_sink {
+  using ports = streams::ports<streams::in<"numbers", numbers>>;
+  static constexpr auto where = streams::works::on_host;
+  struct watch {
+    std::atomic<bool> is_inside{false}, may_return{false}, closed_meanwhile{false};
+  };
+  struct options {
+    watch* at;
+  };
+  struct opened {
+    watch* at;
+    ~opened() { at->closed_meanwhile = at->is_inside.load(); }
+  };
+  static std::shared_ptr<opened> open(options const& o, streams::shapes_of<late_sink> const&) {
+    return std::shared_ptr<opened>(new opened{o.at});
+  }
+  void process(streams::stage_context<late_sink>& ctx, streams::tick const&) {
+    watch& at = *ctx.host_side<opened>().at;
+    at.is_inside = true;
+    while (!at.may_return) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(100ms);
+    at.is_inside = false;
+  }
+};
+
+RONDO_STAGES(late_stages, counter, adder, late_sink)
+
+}  // namespace living_test
+RONDO_EMULATED_MODULE(living_test::late_stages)
+
+TEST_CASE("what a stage has opened outlives its last handler, also when another device was lost",
+          "[streams][living]") {
+  living_test::late_sink::watch watch;
+  bed_of<living_test::late_stages> b("cpu,emulated");
+  streams::graph g{b.rt, {.warn = [](std::string const&) {}}};
+  auto const from = g.add<counter>("from", {}, {.device = 0});
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.device = 1});
+  auto const to = g.add<living_test::late_sink>("to", {.at = &watch}, {.device = 0});
+  g.connect(from.out<"numbers">(), plus.in<"numbers">());
+  g.connect(plus.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(eventually([&] { return watch.is_inside.load(); }));
+  static_cast<emulated_device&>(*b.rt.core().devices[1].dev).lose();
+  std::jthread const later([&] {
+    std::this_thread::sleep_for(500ms);
+    watch.may_return = true;
+  });
+  CHECK(g.wait(60s) == errc::device_lost);
+  CHECK_FALSE(watch.is_inside);
+  CHECK_FALSE(watch.closed_meanwhile);
+}
+
 TEST_CASE("a device that is lost while frames are copied to it fails the graph, and the transfer is named",
           "[streams][living]") {
   bed_of<test_stages> b("cpu,emulated");

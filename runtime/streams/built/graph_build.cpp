@@ -368,7 +368,7 @@ built_graph::~built_graph() {
 bool built_graph::end() {
   if (has_ended_) return *has_ended_;
   beats_ = {};
-  ending_actors ends;
+  ending_actors ends{rt_};
   ends.add(clock_);
   for (auto const& s : instances_) ends.add(s.actor);
   has_ended_ = ends.wait();

@@ -34,7 +34,7 @@ class lone_stage {
   lone_stage(lone_stage const&) = delete;
   lone_stage& operator=(lone_stage const&) = delete;
   ~lone_stage() {
-    ending_actors ends;
+    ending_actors ends{rt_};
     ends.add(actor_);
     for (auto const& f : feeds_) ends.add(f.actor);
     if (!ends.wait()) static_cast<void>(memory_.release());  // it uses it
