@@ -2,8 +2,9 @@
 """bench/changes.py LABEL=COMMIT...: what each of these commits changed, measured in one run.
 
 Builds bench_actors of each commit under build/changes, runs them in turn, one seed after the other, and writes
-docs/benchmarks/changes.md with the samples in bench/results/changes.jsonl. The commits are those of one history, oldest first. Close
-other programs first. Takes up to three minutes for each commit to build, and one to measure.
+docs/benchmarks/changes.md with the samples in bench/results/changes.jsonl. The part of that page that is written by hand stays. The
+commits are those of one history, oldest first. Close other programs first. Takes up to three minutes for each commit to build, and one to
+measure.
 """
 
 import collections
@@ -34,6 +35,7 @@ WORK = [
     ("spawn actors=100000", "rondo", "spawn 100,000"),
     ("spawn actors=100000", "rondo, launch_many", "the same by launch_many"),
 ]
+BY_HAND = "## Tried and rejected\n"  # from this heading on, the page is not written here
 MEASURED = {"ask_hot": ("round_trip_ns", "p50"), "urgent_behind_backlog": ("urgent_latency_ns", "p99")}
 
 
@@ -92,9 +94,9 @@ def page(labels, results):
     lines = [
         "# What each change brought",
         "",
-        "Written by `bench/changes.py`; do not edit. The bench programs of these commits did the same work in the same run, in turn.",
-        f"Medians of {SEEDS} runs of 3 samples each, near. The first column is the figure of the oldest commit; the",
-        "others say how many times as fast the next commit is as the one before it, and the last one as the first. Samples:",
+        "Up to the last part, this page is written by `bench/changes.py`. The bench programs of these commits did the same work in the",
+        f"same run, in turn. Medians of {SEEDS} runs of 3 samples each, near. The first column is the figure of the oldest commit;",
+        "the others say how many times as fast the next commit is as the one before it, and the last one as the first. Samples:",
         "`bench/results/changes.jsonl`.",
         "",
         f"- machine: {machine['cpu']}, {machine['cores']} cores, {machine['kernel']}",
@@ -135,7 +137,9 @@ def main():
                 results.append(dict(r, change=label))
     kept = ROOT / "bench/results/changes.jsonl"
     kept.write_text("".join(json.dumps(r) + "\n" for r in results))
-    (ROOT / "docs/benchmarks/changes.md").write_text(page(labels, results))
+    target = ROOT / "docs/benchmarks/changes.md"
+    _, heading, by_hand = target.read_text().partition(BY_HAND)
+    target.write_text(page(labels, results) + "\n" + heading + by_hand)
 
 
 main()
