@@ -73,8 +73,8 @@ void set_from_text(config& settings, field const& f, std::string const& text, st
   }
 }
 
-std::string default_of(field const& f) {
-  auto const value = config_fields::get(config{}, f);
+std::string default_of(field const& f, config const& defaults) {
+  auto const value = config_fields::get(defaults, f);
   if (auto const* text = std::get_if<std::string>(&value)) return *text;
   if (auto const* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   return std::to_string(std::get<std::uint64_t>(value));
@@ -137,13 +137,15 @@ std::string setting_name(config const& settings, std::string_view field) {
                                                                                            : f.name;
 }
 
-std::string describe_config_fields() {
+std::string config_fields::help_text(config const& defaults) {
   std::string text;
-  for (auto const& f : config_fields::all()) {
+  for (auto const& f : all()) {
     fmt::format_to(std::back_inserter(text), "{} ({})\n    {}\n    {}; default {}\n", f.name, variable_of(f),
-                   f.doc, config_fields::accepted(f), default_of(f));
+                   f.doc, accepted(f), default_of(f, defaults));
   }
   return text;
 }
+
+std::string describe_config_fields() { return config_fields::help_text({}); }
 
 }  // namespace rondo

@@ -58,6 +58,9 @@ std::string accepted(field const& f);
 /// The names of all fields, for errors.
 std::vector<std::string> known_names();
 
+/// As describe_config_fields, for a program whose defaults are these.
+std::string help_text(config const& defaults);
+
 /// `given`, for an error, shortened to fit on a line.
 std::string shortened(std::string_view given);
 

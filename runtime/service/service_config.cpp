@@ -183,11 +183,12 @@ nats_wait_ms      how long to wait for the NATS server at start; default {}
 actors            list of name, behaviour, capacity, device, pinned, active, poison_after, max_restarts, within_ms,
                   durable (handles the messages of rondo.NAME.durable.ACTOR exactly once; requires nats and checkpoint)
 runtime           object with these fields (environment variables in parentheses):
-)",
+{})",
       d.name, "unix:$XDG_RUNTIME_DIR/rondo/NAME.sock, or in /tmp/rondo-UID", fmt::join(role_names, ", "),
       d.limits.clients, d.limits.open_requests, d.limits.frame_bytes, d.limits.response_bytes,
       d.limits.hello.count(), d.limits.frame.count(), d.limits.reading.count(), d.limits.actors,
-      d.limits.capacity, d.limits.keys, d.drain.count(), d.stop_limit.count(), d.nats_wait.count());
+      d.limits.capacity, d.limits.keys, d.drain.count(), d.stop_limit.count(), d.nats_wait.count(),
+      config_fields::help_text(d.runtime));
 }
 
 }  // namespace rondo::service

@@ -82,7 +82,7 @@ void check_service_config(service_config const& c);
 /// The address of `metrics`, which is not empty. Throws config_error.
 endpoint metrics_endpoint(service_config const& c);
 
-/// All settings, a line or two for each, for --help.
+/// All settings with their defaults, those of `runtime` too, a line or two for each, for --help.
 std::string describe_service_config();
 
 }  // namespace rondo::service

@@ -101,6 +101,23 @@ TEST_CASE("a service's configuration is read, including the runtime's", "[servic
   REQUIRE(c.actors.at(0).options.pinned);
 }
 
+// It showed those of rondo::config: 4096 asks, and mailboxes of 32 messages.
+TEST_CASE("the description of a service's configuration has the defaults of its runtime",
+          "[service][config]") {
+  auto const text = rondo::service::describe_service_config();
+  auto const runtime = rondo::service::service_config::default_runtime();
+  auto const has_default = [&](std::string const& field, std::uint64_t value) {
+    auto const at = text.find("\n" + field + " (RONDO_");
+    REQUIRE(at != std::string::npos);
+    auto const given = text.find("; default ", at);
+    CHECK(text.substr(given, text.find('\n', given) - given) == "; default " + std::to_string(value));
+  };
+  has_default("asks", runtime.asks);
+  has_default("default_capacity", runtime.default_capacity);
+  has_default("guest_teams", runtime.guest_teams);
+  has_default("teams", runtime.teams);
+}
+
 TEST_CASE("an invalid configuration is refused with file, field, the value found and the expected one",
           "[service][config]") {
   struct wrong {

@@ -463,10 +463,10 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_flag("--quiet", a->quiet, "do not log");
   c.footer([] {
     return "Examples:\n  rondo serve --actor clicks=counter\n  rondo serve --config service.json\n\n"
-           "SIGTERM answers open requests, writes the checkpoint and stops. SIGHUP reloads limits and "
-           "tokens.\n\n"
+           "SIGTERM answers open requests, writes the checkpoint and stops. SIGHUP reloads limits, "
+           "tokens and the certificate.\n\n"
            "Configuration (one JSON object):\n\n" +
-           describe_service_config() + describe_config_fields();
+           describe_service_config();
   });
 }
 
