@@ -1,8 +1,9 @@
 // Copies of living actors, from the arenas of a runtime into a checkpoint's image and back into other arenas.
 //
-// Kept: name, id, behaviour, capacity, pinning, supervision, lifecycle, pending control operations, state, counters,
-// latencies, and committed mail with its age and priority, including messages in transit between devices. Ids are restored
-// too, so addresses inside states and messages stay valid.
+// Kept: name, id, behaviour, capacity, reserved room, batch size, pinning, supervision, lifecycle, pending control operations, state,
+// launch arguments, counters, latencies, and committed mail with its priority and the rest of its deadline, including messages in
+// transit between devices. Ids are restored too, so addresses inside states and messages stay valid. What actors have asked of their
+// host, such as timers and watches, is in the image too, but not handled here (runtime/core/actor_requests.hpp).
 // Not kept, because it belongs to the process: asks of the host (their messages stay, but expect no reply), senders that wait for
 // room, buffers, the supervision's restart window, and actors that are saved apart (kernels/actor/module.hpp): for those that are kept,
 // they have ended.
