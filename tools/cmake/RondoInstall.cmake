@@ -2,8 +2,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)  # of all but the commands; each is a Debian package (RondoPackages.cmake)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rondo)
 install(TARGETS rondo_kernels rondo_runtime rondo_actors rondo-schemac EXPORT rondoTargets)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/schemac/rondo-schemac.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 # Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"), so they are installed below such a
 # root. Components install the headers that their CMakeLists.txt lists; their other headers are private.
 set(header_root ${CMAKE_INSTALL_INCLUDEDIR}/rondo)
@@ -14,10 +16,11 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/actors/video/ DESTINATION ${header_root}/actors/video
         FILES_MATCHING PATTERN "*.hpp" PATTERN media EXCLUDE PATTERN files EXCLUDE)
 if(RONDO_BUILD_TOOLS)
-  install(TARGETS rondo rondo-serve)
-  install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(TARGETS rondo rondo-serve COMPONENT commands)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo-serve.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT commands)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.bash RENAME rondo
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT commands)
 endif()
 install(EXPORT rondoTargets NAMESPACE rondo:: DESTINATION ${package_dir})
 # Components of the package, which need more libraries. What each needs is in rondoConfig.cmake.in.
