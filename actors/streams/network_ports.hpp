@@ -9,27 +9,17 @@
 // network_frame<Frame> describes a type of frames; specialize it if more than the size of a frame matters.
 #pragma once
 
+#include "actors/streams/given_shape.hpp"
 #include "actors/streams/network/frame_receiver.hpp"
 #include "actors/streams/network/frame_sender.hpp"
 #include "kernels/streams/option_text.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::streams {
 
-/// How frames of a type are described to the other process, and in options.
+/// How frames of a type are described to the other process.
 template <frame_type Frame>
 struct network_frame {
-  /// In the options of a `from_network`: what it makes. A program says it by a value.
-  struct shape {
-    Frame about{};  // of the largest frame
-    /// Lists its options: it has none.
-    void describe(auto&) {}
-    /// Why there can be no such frames; empty: there can.
-    std::string error() const { return {}; }
-    /// What comes.
-    Frame value() const { return about; }
-  };
   /// Must be the same on both sides.
   static std::string text(Frame const&) { return {}; }
   /// Whether a frame with this `about`, which has come from outside, is one of those that were agreed on.
@@ -56,47 +46,49 @@ struct to_network {
 
   /// How it connects.
   struct options {
-    option_text<128> listen{};         // unix:PATH or tcp:ADDRESS:PORT
-    std::uint32_t capacity = 2;        // frames that wait for each reader with `every` or `lossless`
+    option_text<128> listen{};   // unix:PATH or tcp:ADDRESS:PORT
+    std::uint32_t capacity = 4;  // frames that wait for each reader with `every` or `lossless`
+    std::uint32_t readers = 1;   // waits while fewer read; 0: frames that nobody reads are lost, and counted
     std::uint32_t most_readers = 16;   // at the same time
-    bool waits = false;                // while nobody reads; otherwise frames are lost then, and counted
     std::uint32_t patience_ms = 5000;  // with a reader that takes nothing; 0: for ever
 
     /// Lists them for files.
     void describe(auto& option) {
       option("listen", listen, "where readers connect: unix:PATH or tcp:ADDRESS:PORT");
       option("capacity", capacity, "frames that wait for each reader", 1, 1024);
+      option("readers", readers, "waits while fewer read; 0: loses frames that nobody reads", 0, 1024);
       option("most_readers", most_readers, "readers at the same time", 1, 1024);
-      option("waits", waits, "waits while nobody reads, instead of losing frames");
       option("patience_ms", patience_ms, "a reader that takes nothing for so long is disconnected; 0: never",
              0, detail::longest_patience_ms);
     }
   };
 
   // -- for the runtime
-  static std::shared_ptr<frame_sender> open(options const& o, auto const& shapes, host_link& link) {
-    return std::make_shared<frame_sender>(sender_options{
-        .listen = endpoint::parse(o.listen.c_str(), "listen"),
-        .terms = detail::terms_of(*shapes.template in<Port>()),
-        .capacity = std::clamp(o.capacity, 1u, 1024u),
-        .most_readers = std::clamp(o.most_readers, 1u, 1024u),
-        .waits_for_readers = o.waits,
-        .patience = std::chrono::milliseconds(std::min(o.patience_ms, detail::longest_patience_ms)),
-        .wake = [&link] { link.wake(); }});
+  static void spec(options const& o, auto& s) {
+    if (o.listen.empty()) s.refuse("it has no address to listen at: set `listen`");
   }
+  struct host : frame_sender {
+    host(options const& o, auto const& spec, host_link& link)
+        : frame_sender(
+              {.listen = endpoint::parse(o.listen.c_str(), "listen"),
+               .terms = detail::terms_of(*spec.template in<Port>()),
+               .capacity = o.capacity,
+               .readers = o.readers,
+               .most_readers = o.most_readers,
+               .patience = std::chrono::milliseconds(o.patience_ms),
+               .wake = [&link] { link.wake(); },
+               .log = [&link](std::string const& line) { link.log(log_level::info, line.c_str()); }}) {}
+  };
 
   void process(auto& ctx, tick const& t) {
-    auto& sender = ctx.template host_side<frame_sender>();
+    auto& sender = ctx.host();
     auto const in = ctx.template input<Port>();
-    if (!sender.try_send(t.origin, &in.about, {in.data, in.about.bytes()})) {
-      // A graph that stops lets its readers take what is under way; without readers it would wait for ever.
-      if (!ctx.is_stopping() || sender.has_readers()) return ctx.wait();
-      sender.give_up();
-    }
+    if (ctx.is_stopping()) sender.needs_no_readers();  // else a graph without readers would not stop
+    if (!sender.try_send(t.origin, &in.about, {in.data, in.about.bytes()})) return ctx.wait();
     ctx.count_lost(sender.take_lost());
   }
   void on_stop(auto& ctx) {
-    auto& sender = ctx.template host_side<frame_sender>();
+    auto& sender = ctx.host();
     sender.end();
     ctx.count_lost(sender.take_lost());
   }
@@ -112,17 +104,17 @@ struct from_network {
 
   /// How it connects.
   struct options {
-    option_text<128> connect{};                     // unix:PATH or tcp:ADDRESS:PORT
-    typename network_frame<Frame>::shape frame{};   // what comes
-    streams::delivery delivery = delivery::latest;  // what happens if this graph is slow
-    std::uint32_t capacity = 2;                     // frames that wait, with `every` or `lossless`
+    option_text<128> connect{};                       // unix:PATH or tcp:ADDRESS:PORT
+    Frame shape{};                                    // of all its frames
+    streams::delivery delivery = delivery::lossless;  // what happens if this graph is slow
+    std::uint32_t capacity = 4;                       // frames that wait, with `every` or `lossless`
     bool follow_end = false;  // ends when the sender's graph has ended; otherwise waits for the next one
     std::uint32_t patience_ms = 5000;  // with a sender that says nothing; 0: for ever
 
     /// Lists them for files.
     void describe(auto& option) {
       option("connect", connect, "where the frames come from: unix:PATH or tcp:ADDRESS:PORT");
-      frame.describe(option);
+      describe_shape(shape, option);
       option.choice("delivery", delivery, "what happens if this graph is slow",
                     {"latest", "every", "lossless"});
       option("capacity", capacity, "frames that wait", 1, 1024);
@@ -133,31 +125,31 @@ struct from_network {
   };
 
   // -- for the runtime
-  static std::string shapes(options const& o, auto& s) {
-    if (auto why = o.frame.error(); !why.empty()) return why;
-    s.template out<Port>(o.frame.value());
-    return {};
+  static void spec(options const& o, auto& s) {
+    if (o.connect.empty()) return s.refuse("it has no address to connect to: set `connect`");
+    make_shape<Port>(s, o.shape);
   }
-  static std::shared_ptr<frame_receiver> open(options const& o, auto const&, host_link& link) {
-    auto const agreed = o.frame.value();
-    return std::make_shared<frame_receiver>(receiver_options{
-        .connect = endpoint::parse(o.connect.c_str(), "connect"),
-        .terms = detail::terms_of(agreed),
-        .how = o.delivery,
-        .capacity = std::clamp(o.capacity, 1u, 1024u),
-        .follows_end = o.follow_end,
-        .patience = std::chrono::milliseconds(std::min(o.patience_ms, detail::longest_patience_ms)),
-        .fits =
-            [agreed](void const* about, std::uint64_t bytes) {
-              Frame found;
-              std::memcpy(&found, about, sizeof found);
-              return network_frame<Frame>::fits(agreed, found) && found.bytes() == bytes;
-            },
-        .wake = [&link] { link.wake(); }});
-  }
+  struct host : frame_receiver {
+    host(options const& o, auto const&, host_link& link)
+        : frame_receiver(
+              {.connect = endpoint::parse(o.connect.c_str(), "connect"),
+               .terms = detail::terms_of(o.shape),
+               .how = o.delivery,
+               .capacity = o.capacity,
+               .follows_end = o.follow_end,
+               .patience = std::chrono::milliseconds(o.patience_ms),
+               .fits =
+                   [agreed = o.shape](void const* about, std::uint64_t bytes) {
+                     Frame found;
+                     std::memcpy(&found, about, sizeof found);
+                     return network_frame<Frame>::fits(agreed, found) && found.bytes() == bytes;
+                   },
+               .wake = [&link] { link.wake(); },
+               .log = [&link](std::string const& line) { link.log(log_level::info, line.c_str()); }}) {}
+  };
 
   void process(auto& ctx, tick const&) {
-    auto& receiver = ctx.template host_side<frame_receiver>();
+    auto& receiver = ctx.host();
     auto const* const f = receiver.front();
     ctx.count_lost(receiver.take_lost());
     if (f == nullptr) {

@@ -13,10 +13,10 @@
 #include <memory>
 #include <string>
 
+#include "actors/streams/given_shape.hpp"
 #include "actors/streams/process/process_reader.hpp"
 #include "actors/streams/process/process_writer.hpp"
 #include "kernels/streams/option_text.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::streams {
@@ -43,35 +43,34 @@ struct to_process {
       option("linger_ms", linger_ms, "milliseconds to wait at the end", 0, 600'000);
     }
   };
-  static std::uint32_t keeps(options const& o) { return o.blocks; }
-  static std::string shapes(options const& o, auto&) {
-    if (o.listen.empty()) return "it has no path to listen at: set `listen`";
-    return o.blocks >= 1 && o.blocks <= 1024 ? ""
-                                             : "blocks is " + std::to_string(o.blocks) + "; use 1 to 1024";
+  static void spec(options const& o, auto& s) {
+    if (o.listen.empty()) s.refuse("it has no path to listen at: set `listen`");
+    s.keeps(o.blocks);
   }
-  static std::shared_ptr<process_writer> open(options const& o, auto const& s, host_link& link) {
-    return std::make_shared<process_writer>(process_listening{.path = o.listen.c_str(),
-                                                              .most_bytes = s.template in<Port>()->bytes(),
-                                                              .blocks = o.blocks,
-                                                              .readers = o.readers,
-                                                              .linger_ms = o.linger_ms},
-                                            link);
-  }
+  struct host : process_writer {
+    host(options const& o, auto const& spec, host_link& link)
+        : process_writer({.path = o.listen.c_str(),
+                          .most_bytes = spec.template in<Port>()->bytes(),
+                          .blocks = o.blocks,
+                          .readers = o.readers,
+                          .linger_ms = o.linger_ms},
+                         link) {}
+  };
   void process(auto& ctx, tick const&) {
-    auto& writer = ctx.template host_side<process_writer>();
+    auto& writer = ctx.host();
     if (ctx.is_stopping()) writer.give_up_unread();  // else a graph without readers would not stop
     if (!writer.has_room()) return ctx.wait();
     if (writer.pass(ctx.template keep<Port>(), type_id<Frame>)) ctx.count_copy();
     count_unread(ctx);
   }
   void on_stop(auto& ctx) {
-    if (ctx.is_stopping()) ctx.template host_side<process_writer>().give_up_unread();
+    if (ctx.is_stopping()) ctx.host().give_up_unread();
     count_unread(ctx);
   }
 
  private:
   static void count_unread(auto& ctx) {
-    auto const lost = ctx.template host_side<process_writer>().lost();
+    auto const lost = ctx.host().lost();
     ctx.count_unread(lost.dropped, lost.replaced);
   }
 };
@@ -83,33 +82,31 @@ struct from_process {
   static constexpr auto where = works::on_host;
   static constexpr bool has_own_ticks = true;
   struct options {
-    option_text<108> connect{};         // path of the Unix socket
-    Frame shape{};                      // of all its frames
-    delivery how = delivery::lossless;  // what happens if this process is slow
-    std::uint32_t capacity = 4;         // frames that this process has at the same time
-    std::uint32_t wait_ms = 5000;       // how long the graph's start waits for the other process
+    option_text<108> connect{};                       // path of the Unix socket
+    Frame shape{};                                    // of all its frames
+    streams::delivery delivery = delivery::lossless;  // what happens if this process is slow
+    std::uint32_t capacity = 4;                       // frames that this process has at the same time
+    std::uint32_t wait_ms = 5000;  // how long the graph's start waits for the other process
     void describe(auto& option) {
       option("connect", connect, "path of the Unix socket to connect to");
-      if constexpr (requires { shape.describe(option); }) shape.describe(option);
-      option.choice("delivery", how, "what happens if this process is slow", {"latest", "every", "lossless"});
+      describe_shape(shape, option);
+      option.choice("delivery", delivery, "what happens if this process is slow",
+                    {"latest", "every", "lossless"});
       option("capacity", capacity, "frames that this process has at the same time", 1, 1024);
       option("wait_ms", wait_ms, "milliseconds to wait for the other process", 0, 600'000);
     }
   };
-  static std::string shapes(options const& o, auto& s) {
-    if (o.connect.empty()) return "it has no path to connect to: set `connect`";
-    if (o.shape.bytes() == 0) return "its frames have no size: set `shape`, or in a file the options for it";
-    s.template out<Port>(o.shape);
-    return {};
+  static void spec(options const& o, auto& s) {
+    if (o.connect.empty()) return s.refuse("it has no path to connect to: set `connect`");
+    make_shape<Port>(s, o.shape);
   }
-  static std::shared_ptr<process_reader> open(options const& o, auto const&, host_link& link) {
-    return std::make_shared<process_reader>(
-        process_connecting{o.connect.c_str(), o.how, o.capacity, o.wait_ms}, link);
-  }
-  static lender& lender_of(process_reader& r) { return r; }
+  struct host : process_reader {
+    host(options const& o, auto const&, host_link& link)
+        : process_reader({o.connect.c_str(), o.delivery, o.capacity, o.wait_ms}, link) {}
+  };
   /// The tick of the next frame that has arrived.
   bool due(auto& ctx, tick_due& t) {
-    auto& reader = ctx.template host_side<process_reader>();
+    auto& reader = ctx.host();
     bool ended = false;
     bool const is_there = reader.next(ended);
     auto const lost = reader.lost();
@@ -122,7 +119,7 @@ struct from_process {
     return true;
   }
   void process(auto& ctx, tick const&) {
-    auto& reader = ctx.template host_side<process_reader>();
+    auto& reader = ctx.host();
     auto const& f = reader.current();
     auto const& shape = ctx.options().shape;
     // Another process may say anything.

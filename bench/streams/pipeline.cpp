@@ -17,8 +17,8 @@
 #include "actors/video/video_module.hpp"
 #include "bench/streams/placed.hpp"
 #include "bench/streams/plain.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "runtime/streams/graph.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 using namespace rondo;
 using namespace rondo::video;
@@ -33,9 +33,8 @@ struct idle_stage {
 };
 struct idle_source {
   using ports = streams::ports<streams::out<"video", image>>;
-  static std::string shapes(streams::options_of<idle_source> const&, streams::shapes_of<idle_source>& s) {
+  static void spec(streams::options_of<idle_source> const&, streams::spec_of<idle_source>& s) {
     s.out<"video">({16, 16});
-    return {};
   }
   void process(streams::stage_context<idle_source>& ctx, streams::tick const&) {
     static_cast<void>(ctx.output<"video">({16, 16}));

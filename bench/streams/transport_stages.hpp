@@ -3,10 +3,10 @@
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace streams_bench {
 
@@ -26,9 +26,8 @@ struct number_source {
   struct options {
     std::int32_t width = 0, height = 0;
   };
-  static std::string shapes(options const& o, streams::shapes_of<number_source>& s) {
+  static void spec(options const& o, streams::spec_of<number_source>& s) {
     s.out<"video">({o.width, o.height});
-    return {};
   }
   RONDO_HD void process(streams::stage_context<number_source>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"video">({ctx.options().width, ctx.options().height});

@@ -1,8 +1,8 @@
-// The link of a stage that works on the host to threads of the program: they wake it, and may keep a frame.
-//
-//   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&, streams::host_link&);
+// The link of a stage's `host` (runtime/streams/kinds/stage_kind.hpp) to the stage, for threads of the program: they wake it, and may
+// keep a frame.
 #pragma once
 
+#include "kernels/base/log_level.hpp"
 #include "kernels/streams/frame.hpp"
 #include "kernels/streams/messages.hpp"
 
@@ -14,7 +14,7 @@ struct stage_beginning {
   std::uint64_t processed = 0;  // ticks that this stage had processed before
 };
 
-/// Made by the graph, one for each stage; lives longer than what `open` has returned. Threads: any. Nothing here waits.
+/// Made by the graph, one for each stage; lives longer than the stage's `host`. Threads: any. Nothing here waits.
 class host_link {
  public:
   /// The stage looks whether there is something to do: a source with ticks of its own is asked for the next one. Does nothing before the
@@ -22,8 +22,10 @@ class host_link {
   virtual void wake() noexcept = 0;
   /// The graph is paused: a source with ticks of its own makes none.
   virtual bool is_paused() const noexcept = 0;
-  /// For `open`, of a source that reads something from its start, or a sink that would replace what it has written.
+  /// For the host of a source that reads something from its start, or a sink that would replace what it has written.
   virtual stage_beginning begins_at() const noexcept = 0;
+  /// A line for runtime::on_log, as context::log makes one for a handler.
+  virtual void log(log_level level, char const* line) const = 0;
   /// Ends a use that stage_context::keep has added.
   virtual void give_up(frame const& kept) noexcept = 0;
 

@@ -131,9 +131,9 @@ struct options_or_none<Stage> {
 
 }  // namespace detail
 
-/// The frames of a stage's ports, for its functions on the host: kernels/streams/shapes.hpp.
+/// What a stage says before its graph begins: runtime/streams/kinds/stage_spec.hpp.
 template <class Stage>
-class shapes_of;
+class spec_of;
 
 /// A stage's options; an empty struct if it has none.
 template <class Stage>

@@ -17,7 +17,7 @@
 // was woken (kernels/streams/host_link.hpp), after each tick, and when there is room again.
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
 // `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
-// `shapes`, `scratch_bytes`, `open` and `why_failed`, see runtime/streams/kinds/stage_kind.hpp.
+// `spec` (runtime/streams/kinds/stage_spec.hpp) and `host` (runtime/streams/kinds/stage_kind.hpp).
 // When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 

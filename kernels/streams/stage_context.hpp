@@ -53,12 +53,12 @@ class stage_context {
   RONDO_HD options_of<Stage> const& options() const noexcept {
     return *static_cast<options_of<Stage> const*>(memory_.options);
   }
-  /// What `Stage::open` has returned on the host.
-  template <class HostSide>
-  HostSide& host_side() const noexcept {
-    return *static_cast<HostSide*>(memory_.host_side);
+  /// The stage's half on the host (runtime/streams/kinds/stage_kind.hpp).
+  template <class S = Stage>
+  typename S::host& host() const noexcept {
+    return *static_cast<typename S::host*>(memory_.host);
   }
-  /// Memory for this stage alone, `Stage::scratch_bytes` of it. It is zero at the start, and keeps its contents.
+  /// Memory for this stage alone, as much as `Stage::spec` has asked for. It is zero at the start, and keeps its contents.
   RONDO_HD std::byte* scratch() const noexcept { return memory_.scratch; }
   /// Index of its device in the runtime's list: where the stage was placed.
   RONDO_HD std::uint32_t device() const noexcept { return memory_.device; }
@@ -76,7 +76,7 @@ class stage_context {
     return f;
   }
   /// A block for the frame of an output: a new one at each tick, with unspecified contents. If `about` is larger than what the stage
-  /// has announced (Stage::shapes), the stage fails with payload_too_large, and there is no block.
+  /// has announced (Stage::spec), the stage fails with payload_too_large, and there is no block.
   template <port_name Name>
   RONDO_HD frame_out<frame_of<false, Name>> output(frame_of<false, Name> const& about) noexcept {
     constexpr auto number = number_of<false, Name>();
@@ -128,7 +128,7 @@ class stage_context {
     in.now.pool->add_uses(in.now.block, 1);
     return in.now;
   }
-  /// Of a stage with a function `lender_of` (runtime/streams/kinds/stage_kind.hpp): writes a frame that refers to data of somebody else.
+  /// Of a stage whose `host` is a `lender` (runtime/streams/kinds/stage_kind.hpp): writes a frame that refers to data of somebody else.
   /// Returns the number under which the lender gets them back; `none`, and the stage fails, as for `output`.
   template <port_name Name>
   std::uint32_t lend(frame_of<false, Name> const& about, std::byte const* data) noexcept {
@@ -159,7 +159,7 @@ class stage_context {
       if (memory_.inputs[i].count != 0) memory_.tells = stage_memory::ending::graph;
   }
   /// The stage cannot go on, and no restart would help: it ends, as by `end`, and so does the graph, with a failure. What it has
-  /// written at this tick is not passed on. graph::why_failed has the text of `Stage::why_failed` (runtime/streams/kinds/stage_kind.hpp).
+  /// written at this tick is not passed on. graph::why_failed has the text of the host's `why_failed` (runtime/streams/kinds/stage_kind.hpp).
   RONDO_CALL RONDO_HD void fail_graph() noexcept {
     if (!ctx_.team().leader()) return;
     end();

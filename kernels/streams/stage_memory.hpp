@@ -45,7 +45,7 @@ struct stage_memory {
   output_state* outputs = nullptr;
   std::uint32_t input_count = 0, output_count = 0;
   void const* options = nullptr;
-  void* host_side = nullptr;     // of a stage that works on the host
+  void* host = nullptr;          // of a stage that works on the host
   host_link* link = nullptr;     // likewise
   std::byte* scratch = nullptr;  // as many bytes as it has asked for
   // The deliveries of all edges of an input are the same.

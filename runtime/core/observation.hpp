@@ -67,6 +67,8 @@ class observation {
   void on_threw(device_event const& r);
   /// A handler has logged a line.
   void on_logged(device_event const& r);
+  /// The same for code of the program beside an actor.
+  void log(log_line line) { log_.take(std::move(line)); }
   void on_undelivered(actor_id to, std::uint32_t type, void const* payload, std::uint32_t bytes, errc why);
   /// A traced message has completed.
   void on_hop(device_event const& r);

@@ -165,15 +165,16 @@ file_uses graph::impl::files(bool goes_on) const {
 
 void graph::impl::warn_of_transfers() const {
   for (auto const& t : plan.transfers())
-    warn(fmt::format("graph '{}': frames of {} are copied from {} to {}: {} bytes, about {} us each",
-                     options.name, plan.output_name(t.from, t.output),
-                     plan.devices()[plan.places()[t.from]].name, plan.devices()[t.to_device].name, t.bytes,
-                     (t.ns + 500) / 1000));
+    if (!t.by_hand)
+      warn(fmt::format("graph '{}': frames of {} are copied from {} to {}: {} bytes, about {} us each",
+                       options.name, plan.output_name(t.from, t.output),
+                       plan.devices()[plan.places()[t.from]].name, plan.devices()[t.to_device].name, t.bytes,
+                       (t.ns + 500) / 1000));
 }
 
 void graph::impl::follow_end(stage_instance const& s) {
   auto const stage = s.transfer == nullptr ? s.stage : no_stage;
-  if (stage != no_stage) all_ends->reasons[s.name] = {*plan.stages[stage].kind, s.host_side};
+  if (stage != no_stage) all_ends->reasons[s.name] = {*plan.stages[stage].kind, s.host};
   s.actor.ask(await_end{}, {.wait_for_room = true},
               [shared = all_ends, stage, name = s.name](error_code ec, stage_counts const& counts) {
                 std::lock_guard const lock(shared->mutex);
@@ -223,8 +224,8 @@ void graph::start(saved_graph const* from) {
   auto& plan = impl_->plan;
   impl_->require_own_files(from != nullptr);
   plan.decide(true);
-  if (impl_->options.strict && !plan.transfers().empty()) {
-    auto const& t = plan.transfers().front();
+  for (auto const& t : plan.transfers()) {
+    if (!impl_->options.strict || t.by_hand) continue;
     throw graph_error(
         fmt::format("the graph is strict, but frames of {} would be copied from {} to {}, {} bytes each",
                     plan.output_name(t.from, t.output), plan.devices()[plan.places()[t.from]].name,
@@ -343,12 +344,13 @@ void graph::replace_untyped(std::uint32_t stage, stage_kind const& kind, void co
     if (auto const why = uses.conflict(); !why.empty())
       throw graph_error(fmt::format("the stage '{}' was not replaced: {}", present.name, why));
   }
-  impl_->built->replace(stage, next, [&](stage_instance const& s, std::shared_ptr<void> const& host_side) {
-    std::lock_guard const lock(impl_->all_ends->mutex);
-    impl_->all_ends->reasons[s.name] = {kind, host_side};
-  });
+  auto spec =
+      impl_->built->replace(stage, next, [&](stage_instance const& s, std::shared_ptr<void> const& host) {
+        std::lock_guard const lock(impl_->all_ends->mutex);
+        impl_->all_ends->reasons[s.name] = {kind, host};
+      });
   std::lock_guard const lock(impl_->plan_changes);
-  present = std::move(next);
+  impl_->plan.replace(stage, std::move(next), std::move(spec));
 }
 
 // -- observing

@@ -23,16 +23,13 @@ struct resumer {
     atomic<std::uint64_t>* tick = nullptr;
     atomic<std::uint64_t>* processed = nullptr;
   };
-  static std::string shapes(options const&, streams::shapes_of<resumer>& s) {
-    s.out<"numbers">({16});
-    return {};
-  }
-  static std::shared_ptr<int> open(options const& o, streams::shapes_of<resumer> const&,
-                                   streams::host_link& link) {
-    o.tick->store(link.begins_at().tick, memory_order::relaxed);
-    o.processed->store(link.begins_at().processed, memory_order::relaxed);
-    return std::make_shared<int>(0);
-  }
+  static void spec(options const&, streams::spec_of<resumer>& s) { s.out<"numbers">({16}); }
+  struct host {
+    host(options const& o, streams::spec_of<resumer> const&, streams::host_link& link) {
+      o.tick->store(link.begins_at().tick, memory_order::relaxed);
+      o.processed->store(link.begins_at().processed, memory_order::relaxed);
+    }
+  };
   void process(streams::stage_context<resumer>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"numbers">({16});
     if (!to) return;
@@ -46,16 +43,14 @@ struct own_source {
   static constexpr auto where = streams::works::on_host;
   static constexpr bool has_own_ticks = true;
   struct options {};
-  static std::string shapes(options const&, streams::shapes_of<own_source>& s) {
-    s.out<"numbers">({16});
-    return {};
-  }
-  static std::shared_ptr<std::uint64_t> open(options const&, streams::shapes_of<own_source> const&,
-                                             streams::host_link& link) {
-    return std::make_shared<std::uint64_t>(link.begins_at().processed);
-  }
+  static void spec(options const&, streams::spec_of<own_source>& s) { s.out<"numbers">({16}); }
+  struct host {
+    host(options const&, streams::spec_of<own_source> const&, streams::host_link& link)
+        : next(link.begins_at().processed) {}
+    std::uint64_t next;
+  };
   bool due(streams::stage_context<own_source>& ctx, streams::tick_due& t) {
-    t = {ctx.host_side<std::uint64_t>()++, ctx.now_ns()};
+    t = {ctx.host().next++, ctx.now_ns()};
     return true;
   }
   void process(streams::stage_context<own_source>& ctx, streams::tick const& t) {

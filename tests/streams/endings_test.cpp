@@ -27,12 +27,7 @@ struct joiner {
   RONDO_HD void process(streams::stage_context<joiner>&, streams::tick const&) {}
 };
 
-/// Something outside that breaks.
-struct outside {
-  std::string why;
-  bool* closed;
-  ~outside() { *closed = true; }
-};
+/// Its half on the host breaks.
 struct breaker {
   using ports = streams::ports<streams::in<"numbers", numbers>>;
   struct options {
@@ -41,10 +36,13 @@ struct breaker {
     bool* closed = nullptr;
   };
   static constexpr auto where = streams::works::on_host;
-  static std::shared_ptr<outside> open(options const& o, streams::shapes_of<breaker> const&) {
-    return std::shared_ptr<outside>(new outside{"", o.closed});
-  }
-  static streams::stage_error why_failed(outside const& o) { return {streams::fault::unavailable, o.why}; }
+  struct host {
+    explicit host(options const& o) : closed(o.closed) {}
+    ~host() { *closed = true; }
+    streams::stage_error why_failed() const { return {streams::fault::unavailable, why}; }
+    std::string why{};
+    bool* closed;
+  };
   void process(streams::stage_context<breaker>& ctx, streams::tick const& t) {
     if (t.number == ctx.options().breaks_at) fail(ctx, "the device is on fire");
   }
@@ -52,7 +50,7 @@ struct breaker {
     if (ctx.options().breaks_on_stop) fail(ctx, "the last page is torn");
   }
   static void fail(streams::stage_context<breaker>& ctx, char const* why) {
-    ctx.host_side<outside>().why = why;
+    ctx.host().why = why;
     ctx.fail_graph();
   }
 };

@@ -233,6 +233,43 @@ TEST_CASE("a graph passes its frames between devices by transfers, one for all r
   CHECK(warnings[0].find(" us each") != std::string::npos);  // as measured
 }
 
+TEST_CASE("transfers can be placed by hand: the graph neither warns of them nor refuses them if it is strict",
+          "[streams]") {
+  bed b("cpu,emulated");
+  std::vector<std::string> warnings;
+  auto const warn = [&](std::string const& line) { warnings.push_back(line); };
+  streams::graph g{b.rt, {.ticks = 200, .strict = true, .warn = warn}};
+  auto const from = g.add<counter>("from", {}, {.device = 0});
+  auto const up = g.add<numbers_to_device>("up");
+  auto const plus = g.add<adder>("plus", {.by = 1}, {.device = 1});
+  auto const also = g.add<checker>("also", {}, {.device = 1});
+  auto const down = g.add<numbers_to_host>("down");
+  auto const to = g.add<checker>("to", {.added = 1}, {.device = 0});
+  g.connect(from.out<"numbers">(), up.in<"numbers">());
+  g.connect(up.out<"numbers">(), plus.in<"numbers">());
+  g.connect(up.out<"numbers">(), also.in<"numbers">());
+  g.connect(plus.out<"numbers">(), down.in<"numbers">());
+  SECTION("by hand alone") {
+    g.connect(down.out<"numbers">(), to.in<"numbers">());
+    CHECK(g.negotiated_place(up) == 1);
+    CHECK(g.negotiated_place(down) == 0);
+    g.start();
+    REQUIRE(!g.wait(60s));
+    CHECK(warnings.empty());
+    CHECK(b.found("graph/to").frames == 200);
+    CHECK(b.found("graph/to").wrong == 0);
+    CHECK(b.found("graph/also").frames == 200);
+    std::uint64_t copies = 0;
+    for (auto const& e : g.edges()) copies += e.copies;
+    CHECK(copies == 400);
+    CHECK(g.counts(up).copied + g.counts(down).copied == 0);
+  }
+  SECTION("and one that nobody has placed") {
+    g.connect(plus.out<"numbers">(), to.in<"numbers">());
+    CHECK_THROWS_WITH(g.start(), Catch::Contains("strict") && Catch::Contains("plus.numbers"));
+  }
+}
+
 TEST_CASE("a stage works where it was measured to be fast, and the graph says so", "[streams]") {
   using Catch::Matchers::Contains;
   bed b("cpu,emulated");

@@ -343,15 +343,13 @@ struct late_sink {
   struct options {
     watch* at;
   };
-  struct opened {
+  struct host {
+    explicit host(options const& o) : at(o.at) {}
+    ~host() { at->closed_meanwhile = at->is_inside.load(); }
     watch* at;
-    ~opened() { at->closed_meanwhile = at->is_inside.load(); }
   };
-  static std::shared_ptr<opened> open(options const& o, streams::shapes_of<late_sink> const&) {
-    return std::shared_ptr<opened>(new opened{o.at});
-  }
   void process(streams::stage_context<late_sink>& ctx, streams::tick const&) {
-    watch& at = *ctx.host_side<opened>().at;
+    watch& at = *ctx.host().at;
     at.is_inside = true;
     while (!at.may_return) std::this_thread::sleep_for(1ms);
     std::this_thread::sleep_for(100ms);

@@ -129,7 +129,7 @@ TEST_CASE("a video sink names the file that it cannot write", "[media]") {
   CHECK_THAT(refusal({.file = "/nowhere/clip.mp4"}),
              Contains("'to'") && Contains("/nowhere/clip.mp4") && Contains("does not exist"));
   CHECK_THAT(refusal({.file = "/dev/full"}), Contains("/dev/full") && Contains("full"));
-  CHECK_THAT(refusal({.file = "x.mp4", .quality = 99}), Contains("quality is 99"));
+  CHECK_THAT(refusal({.file = "x.mp4", .quality = 99}), Contains("'quality' is 99"));
   CHECK_THAT(refusal({}), Contains("has no file"));
 }
 

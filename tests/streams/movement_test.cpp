@@ -19,9 +19,8 @@ namespace movement_test {
 struct walker {
   using ports = streams::ports<streams::out<"video", video::image>>;
   static constexpr std::int32_t width = 320, height = 240;
-  static std::string shapes(streams::options_of<walker> const&, streams::shapes_of<walker>& s) {
+  static void spec(streams::options_of<walker> const&, streams::spec_of<walker>& s) {
     s.out<"video">({width, height});
-    return {};
   }
   RONDO_HD static void paint(video::planes const& p, std::int32_t number) {
     for (int plane = 0; plane < 3; ++plane)

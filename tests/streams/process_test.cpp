@@ -48,7 +48,7 @@ struct reading {
           std::uint32_t count = count_of_items)
       : rt(rondo::use<process_stages>, settings(false)), g(rt, {.name = "reading"}) {
     in = g.add<number_source>(
-        "in", {.connect = text_of(socket.string()), .shape = {count}, .how = how, .capacity = capacity});
+        "in", {.connect = text_of(socket.string()), .shape = {count}, .delivery = how, .capacity = capacity});
     check = g.add<process_checker>("check", {.found = &found});
     g.connect(in.out<"numbers">(), check.in<"numbers">());
   }
@@ -248,7 +248,7 @@ TEST_CASE("a port to a process says what is wrong with its options", "[process]"
   CHECK_THAT(error_of({.listen = "/x"}, {}), Contains("no path to connect to"));
   CHECK_THAT(error_of({.listen = "/x"}, {.connect = "/x"}), Contains("set `shape`"));
   CHECK_THAT(error_of({.listen = "/x", .blocks = 0}, {.connect = "/x", .shape = {1}}),
-             Contains("blocks is 0"));
+             Contains("the option 'blocks' is 0; it must be"));
   CHECK_THAT(error_of({.listen = "/tmp"}, {.connect = "/none/there", .shape = {1}, .wait_ms = 1}),
              Contains("'in' cannot open what it needs") && Contains("/none/there"));
   CHECK(of == streams::fault::unavailable);

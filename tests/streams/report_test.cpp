@@ -55,12 +55,7 @@ struct stuck_sink {
   struct options {
     gate* at;
   };
-  static std::shared_ptr<gate> open(options const& o, streams::shapes_of<stuck_sink> const&) {
-    return {o.at, [](gate*) {}};
-  }
-  void process(streams::stage_context<stuck_sink>& ctx, streams::tick const&) {
-    ctx.host_side<gate>().pass();
-  }
+  void process(streams::stage_context<stuck_sink>& ctx, streams::tick const&) { ctx.options().at->pass(); }
 };
 
 RONDO_STAGES(gated_stages, counter, stuck_sink)

@@ -5,8 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/streams/shapes.hpp"
+#include "actors/streams/transfers.hpp"
 #include "kernels/streams/stage.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace stream_test {
 
@@ -35,10 +36,7 @@ struct counter {
     std::uint32_t count = 16;
     std::uint64_t ends_after = 0;  // 0: never
   };
-  static std::string shapes(options const& o, streams::shapes_of<counter>& s) {
-    s.out<"numbers">({o.count});
-    return {};
-  }
+  static void spec(options const& o, streams::spec_of<counter>& s) { s.out<"numbers">({o.count}); }
 
   RONDO_HD void process(streams::stage_context<counter>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"numbers">({ctx.options().count});
@@ -83,9 +81,7 @@ struct checker {
   struct found {
     std::uint64_t frames, wrong, out_of_order, missing, last, more;
   };
-  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<checker> const&) {
-    return sizeof(found);
-  }
+  static void spec(options const&, streams::spec_of<checker>& s) { s.scratch(sizeof(found)); }
 
   RONDO_HD void process(streams::stage_context<checker>& ctx, streams::tick const& t) {
     for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;
@@ -113,10 +109,7 @@ struct checker {
 struct stillborn {
   using ports = streams::ports<streams::out<"numbers", numbers>>;
   struct options {};
-  static std::string shapes(options const&, streams::shapes_of<stillborn>& s) {
-    s.out<"numbers">({1});
-    return {};
-  }
+  static void spec(options const&, streams::spec_of<stillborn>& s) { s.out<"numbers">({1}); }
   RONDO_HD void on_start(streams::stage_context<stillborn>& ctx) { ctx.fail(); }
   RONDO_HD void process(streams::stage_context<stillborn>&, streams::tick const&) {}
 };
@@ -168,9 +161,7 @@ struct counts_frames {
   struct options {
     std::uint64_t scratch_bytes = 8;
   };
-  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<Self> const&) {
-    return o.scratch_bytes;
-  }
+  static void spec(options const& o, streams::spec_of<Self>& s) { s.scratch(o.scratch_bytes); }
   RONDO_HD void process(streams::stage_context<Self>& ctx, streams::tick const&) {
     ++*reinterpret_cast<std::uint64_t*>(ctx.scratch());
   }
@@ -194,17 +185,16 @@ struct desk {
     atomic<std::uint64_t>* open = nullptr;       // so many are
     atomic<std::uint64_t>* last_used = nullptr;  // its number
   };
-  struct opened {
-    explicit opened(options const& o) : of(o) { of.open->fetch_add(1, memory_order::relaxed); }
-    ~opened() { of.open->fetch_sub(1, memory_order::relaxed); }
+  struct host {
+    explicit host(options const& o) : of(o) {
+      if (o.number == 13) throw std::runtime_error("there is no number 13");
+      of.open->fetch_add(1, memory_order::relaxed);
+    }
+    ~host() { of.open->fetch_sub(1, memory_order::relaxed); }
     options of;
   };
-  static std::shared_ptr<opened> open(options const& o, streams::shapes_of<desk> const&) {
-    if (o.number == 13) throw std::runtime_error("there is no number 13");
-    return std::make_shared<opened>(o);
-  }
   void process(streams::stage_context<desk>& ctx, streams::tick const&) {
-    auto const& at = ctx.host_side<opened>();
+    auto const& at = ctx.host();
     at.of.last_used->store(at.of.number, memory_order::relaxed);
   }
 };
@@ -222,10 +212,7 @@ struct announcer {
     board* on = nullptr;
     std::uint32_t fails_every = 0;  // at these ticks, once
   };
-  static std::string shapes(options const&, streams::shapes_of<announcer>& s) {
-    s.out<"numbers">({16});
-    return {};
-  }
+  static void spec(options const&, streams::spec_of<announcer>& s) { s.out<"numbers">({16}); }
   std::uint32_t calls = 0;
 
   RONDO_HD void process(streams::stage_context<announcer>& ctx, streams::tick const& t) {
@@ -251,9 +238,7 @@ struct follower {
   struct memory {
     std::uint64_t frames, too_old, behind, passed, complete;
   };
-  static std::uint64_t scratch_bytes(options const&, streams::shapes_of<follower> const&) {
-    return sizeof(memory);
-  }
+  static void spec(options const&, streams::spec_of<follower>& s) { s.scratch(sizeof(memory)); }
   std::uint32_t calls = 0;
 
   RONDO_HD void process(streams::stage_context<follower>& ctx, streams::tick const&) {
@@ -276,7 +261,10 @@ struct follower {
   }
 };
 
-RONDO_STAGES(test_stages, counter, adder, checker, wide_adder, fussy, announcer, follower, tally, next_tally,
-             other_tally, desk, stillborn)
+struct numbers_to_device : streams::to_device<numbers, "numbers"> {};
+struct numbers_to_host : streams::to_host<numbers, "numbers"> {};
+
+RONDO_STAGES(test_stages, numbers_to_device, numbers_to_host, counter, adder, checker, wide_adder, fussy,
+             announcer, follower, tally, next_tally, other_tally, desk, stillborn)
 
 }  // namespace stream_test

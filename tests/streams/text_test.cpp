@@ -133,8 +133,8 @@ TEST_CASE("a text refuses options, and names a font that it cannot use", "[media
     return error_of([&] { g.start(); });
   };
   CHECK_THAT(refusal({.colour = "green"}), Contains("'title'") && Contains("'green'") && Contains("#ff8000"));
-  CHECK_THAT(refusal({.size = 2}), Contains("size is 2"));
-  CHECK_THAT(refusal({.opacity = 2}), Contains("opacity is 2"));
+  CHECK_THAT(refusal({.size = 2}), Contains("'size' is 2"));
+  CHECK_THAT(refusal({.opacity = 2}), Contains("'opacity' is 2"));
   CHECK_THAT(refusal({.font = "/nowhere/font.ttf"}),
              Contains("/nowhere/font.ttf") && Contains("no such file"));
   CHECK_THAT(refusal({.font = "/etc/passwd"}), Contains("/etc/passwd") && Contains("FreeType"));

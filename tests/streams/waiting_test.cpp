@@ -59,22 +59,20 @@ struct tap {
     gates* all;
   };
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(options const&, streams::shapes_of<tap>& s) {
-    s.out<"numbers">({4});
-    return {};
-  }
-  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<tap> const&,
-                                      streams::host_link& link) {
-    return o.all->source = std::make_shared<sluice>(link);
-  }
+  static void spec(options const&, streams::spec_of<tap>& s) { s.out<"numbers">({4}); }
+  struct host {
+    host(options const& o, streams::spec_of<tap> const&, streams::host_link& link)
+        : at(o.all->source = std::make_shared<sluice>(link)) {}
+    std::shared_ptr<sluice> at;
+  };
 
   void process(streams::stage_context<tap>& ctx, streams::tick const& t) {
     auto const to = ctx.output<"numbers">({4});
     if (!to) return;
     for (std::uint32_t i = 0; i < 4; ++i) items(to.data)[i] = static_cast<std::uint32_t>(t.number) + i;
-    if (!ctx.host_side<sluice>().admits()) return ctx.wait();
+    if (!ctx.host().at->admits()) return ctx.wait();
     ctx.comes_from({7, 100 + t.number});
-    ctx.host_side<sluice>().passed(t.number);
+    ctx.host().at->passed(t.number);
   }
 };
 
@@ -82,21 +80,22 @@ struct valve {
   using ports = streams::ports<streams::in<"numbers", numbers>>;
   using options = tap::options;
   static constexpr auto where = streams::works::on_host;
-  static std::shared_ptr<sluice> open(options const& o, streams::shapes_of<valve> const&,
-                                      streams::host_link& link) {
-    return o.all->sink = std::make_shared<sluice>(link);
-  }
+  struct host {
+    host(options const& o, streams::spec_of<valve> const&, streams::host_link& link)
+        : at(o.all->sink = std::make_shared<sluice>(link)) {}
+    std::shared_ptr<sluice> at;
+  };
 
   void process(streams::stage_context<valve>& ctx, streams::tick const& t) {
     auto const in = ctx.input<"numbers">();
-    if (!ctx.host_side<sluice>().admits()) {
+    if (!ctx.host().at->admits()) {
       if (!ctx.is_stopping()) return ctx.wait();
       return ctx.count_lost(1);
     }
     bool const is_right =
         in && items(in.data)[3] == t.number + 3 && t.origin == streams::frame_origin{7, 100 + t.number};
     if (!is_right) return ctx.fail();
-    ctx.host_side<sluice>().passed(t.number);
+    ctx.host().at->passed(t.number);
   }
 };
 

@@ -59,7 +59,7 @@ bool frame_sender::try_send(frame_origin const& origin, void const* about, std::
     bool const has_room = std::ranges::all_of(readers_, [this](reader_ptr const& r) {
       return r->how != delivery::lossless || r->queue.size() < options_.capacity;
     });
-    if (!has_room || (readers_.empty() && options_.waits_for_readers)) return stage_.want(), false;
+    if (!has_room || readers_.size() < needed_) return stage_.want(), false;
     auto const from = origin.session != 0 ? origin : frame_origin{session_, counts_.frames};
     next_ = {from.session, from.number + 1};
     ++counts_.frames;
@@ -103,9 +103,9 @@ std::shared_ptr<frame_sender::packet> frame_sender::free_packet() {
   return made;
 }
 
-void frame_sender::give_up() {
+void frame_sender::needs_no_readers() {
   std::lock_guard const lock(mutex_);
-  ++counts_.lost;
+  needed_ = 0;
 }
 
 void frame_sender::end() {

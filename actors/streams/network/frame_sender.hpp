@@ -30,10 +30,10 @@ namespace rondo::streams {
 
 struct sender_options {
   endpoint listen;
-  frame_terms terms;                         // of the frames
-  std::uint32_t capacity = 2;                // frames that wait for each reader
-  std::uint32_t most_readers = 16;           // at the same time
-  bool waits_for_readers = false;            // while there is none; otherwise frames are lost, and counted
+  frame_terms terms;                // of the frames
+  std::uint32_t capacity = 2;       // frames that wait for each reader
+  std::uint32_t readers = 0;        // waits while there are fewer; 0: frames are lost then, and counted
+  std::uint32_t most_readers = 16;  // at the same time
   std::chrono::milliseconds patience{5000};  // with a reader that takes and says nothing; zero: for ever
   /// Wakes the stage after `try_send` has returned false; on the sender's thread. Empty: it is not woken.
   std::function<void()> wake{};
@@ -61,8 +61,8 @@ class frame_sender {
   /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there is no reader and
   /// it waits for some; the stage is woken when that may have changed.
   bool try_send(frame_origin const& origin, void const* about, std::span<std::byte const> data);
-  /// Counts a frame that the stage has given up as lost.
-  void give_up();
+  /// From now on frames that nobody reads are lost, and counted: it waits for no more readers.
+  void needs_no_readers();
   /// Nothing more is sent: the readers are told.
   void end();
 
@@ -103,8 +103,9 @@ class frame_sender {
   std::vector<std::shared_ptr<packet>> packets_;  // of which those that nobody else has are free
   stage_waker stage_{options_.wake};
   sender_counts counts_;
-  std::uint64_t taken_lost_ = 0;  // what `take_lost` has returned
-  frame_origin next_{};           // what follows the last frame
+  std::uint64_t taken_lost_ = 0;             // what `take_lost` has returned
+  frame_origin next_{};                      // what follows the last frame
+  std::uint32_t needed_ = options_.readers;  // waits while there are fewer readers
   bool has_ended_ = false;
 
   // Its sockets and their clock are shared with forked children.

@@ -39,24 +39,26 @@ process_writer::process_writer(process_listening how, host_link& link)
   }
   std::lock_guard const lock(mutex_);  // until then the exporter's thread waits
   exporter_ = std::make_unique<buffer_exporter>(
-      *memory_, buffer_exporter_options{
-                    .path = how_.path,
-                    .slots = 256,
-                    .importers = 64,
-                    // A reader may keep its last frame as long as it is alive.
-                    .keep_timeout = std::chrono::milliseconds::max(),
-                    .joined =
-                        [this](std::uint64_t) {
-                          std::lock_guard const held(mutex_);
-                          ++joined_;
-                          pass_on();
-                        },
-                    .changed =
-                        [this] {
-                          std::lock_guard const held(mutex_);
-                          pass_on();
-                        },
-                });
+      *memory_,
+      buffer_exporter_options{
+          .path = how_.path,
+          .slots = 256,
+          .importers = 64,
+          // A reader may keep its last frame as long as it is alive.
+          .keep_timeout = std::chrono::milliseconds::max(),
+          .report = [&link](std::string const& line) { link.log(log_level::warning, line.c_str()); },
+          .joined =
+              [this](std::uint64_t) {
+                std::lock_guard const held(mutex_);
+                ++joined_;
+                pass_on();
+              },
+          .changed =
+              [this] {
+                std::lock_guard const held(mutex_);
+                pass_on();
+              },
+      });
 }
 
 process_writer::~process_writer() {

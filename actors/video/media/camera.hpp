@@ -21,9 +21,11 @@ struct camera {
     }
   };
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(options const& o, streams::shapes_of<camera>& s);
-  static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<camera> const& s);
-  static streams::stage_error why_failed(picture_source const& p);
+  static void spec(options const& o, streams::spec_of<camera>& s);
+  struct host : picture_source {
+    host(options const& o, streams::spec_of<camera> const& s);
+    streams::stage_error why_failed() const;
+  };
 
   /// The graph fails if the camera does, for instance because it is unplugged.
   void process(streams::stage_context<camera>& ctx, streams::tick const& t) { give_next_picture(ctx, t); }

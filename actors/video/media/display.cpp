@@ -6,35 +6,33 @@
 #include <system_error>
 
 #include "actors/video/media/window.hpp"
-#include "kernels/streams/shapes.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
-std::string display::shapes(options const& o, streams::shapes_of<display>&) {
-  if (o.width < 0 || o.height < 0 || o.width > 16384 || o.height > 16384 || (o.width == 0) != (o.height == 0))
-    return fmt::format(
-        "the window's size is {}x{}; give 1 to 16384 pixels for both, or 0 for both: the picture's size",
-        o.width, o.height);
-  return {};
+void display::spec(options const& o, streams::spec_of<display>& s) {
+  if ((o.width == 0) != (o.height == 0))
+    s.refuse(fmt::format("the window's size is {}x{}; give both, or 0 for both: the picture's size", o.width,
+                         o.height));
 }
-std::shared_ptr<window> display::open(options const& o, streams::shapes_of<display> const& s) {
+display::host::host(options const& o, streams::spec_of<display> const& s) {
   auto const& picture = *s.in<"video">();
   try {
-    return std::make_shared<window>(o.title.c_str(), o.width != 0 ? o.width : picture.width,
-                                    o.height != 0 ? o.height : picture.height, picture);
+    window_ = std::make_unique<window>(o.title.c_str(), o.width != 0 ? o.width : picture.width,
+                                       o.height != 0 ? o.height : picture.height, picture);
   } catch (std::system_error const&) {  // no thread
     throw;
   } catch (std::runtime_error const& e) {
     throw streams::stage_error(streams::fault::unavailable, e.what());
   }
 }
-streams::stage_error display::why_failed(window const& w) {
-  return {streams::fault::unavailable, w.why_failed()};
+display::host::~host() = default;
+streams::stage_error display::host::why_failed() const {
+  return {streams::fault::unavailable, window_->why_failed()};
 }
 void display::process(streams::stage_context<display>& ctx, streams::tick const&) {
-  auto& shown = ctx.host_side<window>();
   auto const in = ctx.input<"video">();
-  switch (shown.show(in.data)) {
+  switch (ctx.host().window_->show(in.data)) {
     case window::state::open:
       return;
     case window::state::closed:

@@ -11,8 +11,6 @@
 
 namespace rondo::video {
 
-class window;
-
 struct display {
   using ports = streams::ports<streams::in<"video", image, streams::delivery::latest>>;
   struct options {
@@ -26,9 +24,18 @@ struct display {
     }
   };
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(options const& o, streams::shapes_of<display>& s);
-  static std::shared_ptr<window> open(options const& o, streams::shapes_of<display> const& s);
-  static streams::stage_error why_failed(window const& w);
+  static void spec(options const& o, streams::spec_of<display>& s);
+  /// The window.
+  class host {
+   public:
+    host(options const& o, streams::spec_of<display> const& s);
+    ~host();
+    streams::stage_error why_failed() const;
+
+   private:
+    friend display;
+    std::unique_ptr<class window> window_;
+  };
 
   /// The graph ends at the next picture after the window was closed, also by the keys Escape and q.
   void process(streams::stage_context<display>& ctx, streams::tick const& t);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "actors/video/files/video_writer.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "runtime/files/part_file.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
@@ -58,29 +58,26 @@ class video_file {
   std::string why_;
 };
 
-std::string file_sink::shapes(options const& o, streams::shapes_of<file_sink>&) {
-  if (o.file.empty()) return "it has no file: name one";
-  if (!(o.rate >= 0 && o.rate <= 1000))
-    return fmt::format("the rate is {}; it must be 0 to 1000 ticks per second", o.rate);
-  if (o.quality < 1 || o.quality > 51)
-    return fmt::format("the quality is {}; it must be 1, the best, to 51", o.quality);
-  return {};
+void file_sink::spec(options const& o, streams::spec_of<file_sink>& s) {
+  if (o.file.empty()) s.refuse("it has no file: name one");
 }
-std::shared_ptr<video_file> file_sink::open(options const& o, streams::shapes_of<file_sink> const& s,
-                                            streams::host_link& link) {
+
+file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link) {
   auto const first = link.begins_at().tick;
   if (first != 0) part_file::finish_left(o.file.c_str());
-  return std::make_shared<video_file>(o, name_from(o.file.c_str(), first), *s.in<"video">());
+  file_ = std::make_unique<video_file>(o, name_from(o.file.c_str(), first), *s.in<"video">());
 }
-streams::stage_error file_sink::why_failed(video_file const& f) {
-  return {streams::fault::output_refused, f.why_failed()};
+file_sink::host::~host() = default;
+streams::stage_error file_sink::host::why_failed() const {
+  return {streams::fault::output_refused, file_->why_failed()};
 }
+
 void file_sink::process(streams::stage_context<file_sink>& ctx, streams::tick const& t) {
   auto const in = ctx.input<"video">();
-  if (!ctx.host_side<video_file>().write(in.about, in.data, t)) ctx.fail_graph();
+  if (!ctx.host().file_->write(in.about, in.data, t)) ctx.fail_graph();
 }
 void file_sink::on_stop(streams::stage_context<file_sink>& ctx) {
-  if (!ctx.host_side<video_file>().finish()) ctx.fail_graph();
+  if (!ctx.host().file_->finish()) ctx.fail_graph();
 }
 
 }  // namespace rondo::video

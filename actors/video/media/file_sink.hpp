@@ -11,8 +11,6 @@
 
 namespace rondo::video {
 
-class video_file;
-
 struct file_sink {
   using ports = streams::ports<streams::in<"video", image>>;
   struct options {
@@ -30,13 +28,20 @@ struct file_sink {
     }
   };
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(options const& o, streams::shapes_of<file_sink>& s);
-  /// In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4. If the process
-  /// was killed, what it left (clip.mp4.part) is clip.mp4 now, and pictures shortly before the checkpoint may be missing, because the encoder
-  /// had them (video_writer.hpp).
-  static std::shared_ptr<video_file> open(options const& o, streams::shapes_of<file_sink> const& s,
-                                          streams::host_link& link);
-  static streams::stage_error why_failed(video_file const& f);
+  static void spec(options const& o, streams::spec_of<file_sink>& s);
+  /// The file. In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4. If
+  /// the process was killed, what it left (clip.mp4.part) is clip.mp4 now, and pictures shortly before the checkpoint may be missing, because
+  /// the encoder had them (video_writer.hpp).
+  class host {
+   public:
+    host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link);
+    ~host();
+    streams::stage_error why_failed() const;
+
+   private:
+    friend file_sink;
+    std::unique_ptr<class video_file> file_;
+  };
 
   /// A picture is shown at the time of its tick, so ticks without one do not shift the others. The graph fails if the file cannot be
   /// written; what was written up to there plays.

@@ -24,11 +24,11 @@ struct file_source {
   };
   static constexpr auto where = streams::works::on_host;
   /// Opens the video to see its size, if the options do not say one.
-  static std::string shapes(options const& o, streams::shapes_of<file_source>& s);
+  static void spec(options const& o, streams::spec_of<file_source>& s);
   /// In a graph that goes on from a checkpoint, decodes again what was processed before, and leaves it out.
-  static std::shared_ptr<picture_source> open(options const& o, streams::shapes_of<file_source> const& s,
-                                              streams::host_link& link);
-  static streams::stage_error why_failed(picture_source const& p) { return p.why_failed(); }
+  struct host : picture_source {
+    host(options const& o, streams::spec_of<file_source> const& s, streams::host_link& link);
+  };
 
   /// The graph ends with the video. It fails if the video is cut short.
   void process(streams::stage_context<file_source>& ctx, streams::tick const& t) {

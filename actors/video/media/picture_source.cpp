@@ -5,7 +5,7 @@
 #include "actors/video/files/video_reader.hpp"
 #include "actors/video/media/camera.hpp"
 #include "actors/video/media/file_source.hpp"
-#include "kernels/streams/shapes.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
@@ -60,68 +60,63 @@ std::uint64_t picture_source::damaged() const noexcept {
 
 namespace {
 
-std::string size_refused(std::int32_t width, std::int32_t height) {
-  auto const* const why = size_error(width, height);
-  return why == nullptr ? "" : fmt::format("{}x{}: {}", width, height, why);
+void make_pictures(auto& spec, image const& about) {
+  if (auto const* const why = about.error())
+    return spec.refuse(fmt::format("{}x{}: {}", about.width, about.height, why));
+  spec.template out<"video">(about);
 }
 
-/// What `open` returns. Throws stage_error: `missing` if it is not there, `unusable` if it is, but cannot be used.
-auto opened(auto const& open, streams::fault missing, streams::fault unusable) {
+/// Throws the exception in hand as a stage_error: `missing` if the video is not there, `unusable` if it is, but cannot be used.
+[[noreturn]] void throw_as(streams::fault missing, streams::fault unusable) {
   try {
-    return open();
+    throw;
   } catch (video_open_error const& e) {
     throw streams::stage_error(missing, e.what());
   } catch (video_error const& e) {
     throw streams::stage_error(unusable, e.what());
   }
 }
-auto opened_file(auto const& open) {
-  return opened(open, streams::fault::input_missing, streams::fault::input_malformed);
+[[noreturn]] void throw_as_file() {
+  throw_as(streams::fault::input_missing, streams::fault::input_malformed);
 }
 
 }  // namespace
 
-std::string file_source::shapes(options const& o, streams::shapes_of<file_source>& s) {
-  if (o.file.empty()) return "it has no file: name one";
+void file_source::spec(options const& o, streams::spec_of<file_source>& s) try {
+  if (o.file.empty()) return s.refuse("it has no file: name one");
   if ((o.width == 0) != (o.height == 0))
-    return fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height);
-  image about{o.width, o.height};
-  if (o.width == 0) {
-    auto const video = opened_file([&] { return video_reader(o.file.c_str(), 1); });
-    about = {video.width() & ~1, video.height() & ~1};
-    if (auto const* const why = size_error(about.width, about.height))
-      return fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
-                         video.width(), video.height(), why);
-  }
-  if (auto const why = size_refused(about.width, about.height); !why.empty()) return why;
-  s.out<"video">(about);
-  return {};
+    return s.refuse(
+        fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height));
+  if (o.width != 0) return make_pictures(s, {o.width, o.height});
+  video_reader const video(o.file.c_str(), 1);
+  image const own{video.width() & ~1, video.height() & ~1};
+  if (auto const* const why = own.error())
+    return s.refuse(
+        fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
+                    video.width(), video.height(), why));
+  s.out<"video">(own);
+} catch (video_error const&) {
+  throw_as_file();
 }
-std::shared_ptr<picture_source> file_source::open(options const& o, streams::shapes_of<file_source> const& s,
-                                                  streams::host_link& link) {
-  return opened_file([&] {
-    return std::make_shared<picture_source>(
-        [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
-        *s.out<"video">(), o.loop, link.begins_at().processed);
-  });
+file_source::host::host(options const& o, streams::spec_of<file_source> const& s,
+                        streams::host_link& link) try
+    : picture_source(
+          [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
+          *s.out<"video">(), o.loop, link.begins_at().processed) {
+} catch (video_error const&) {
+  throw_as_file();
 }
 
-std::string camera::shapes(options const& o, streams::shapes_of<camera>& s) {
-  if (auto const why = size_refused(o.width, o.height); !why.empty()) return why;
-  s.out<"video">({o.width, o.height});
-  return {};
+void camera::spec(options const& o, streams::spec_of<camera>& s) { make_pictures(s, {o.width, o.height}); }
+camera::host::host(options const& o, streams::spec_of<camera> const& s) try
+    : picture_source(
+          [how = camera_settings{o.device.c_str(), o.width, o.height, o.rate}] { return video_reader(how); },
+          *s.out<"video">(), false) {
+} catch (video_error const&) {
+  throw_as(streams::fault::unavailable, streams::fault::unavailable);
 }
-std::shared_ptr<picture_source> camera::open(options const& o, streams::shapes_of<camera> const& s) {
-  camera_settings const settings{o.device.c_str(), o.width, o.height, o.rate};
-  return opened(
-      [&] {
-        return std::make_shared<picture_source>([settings] { return video_reader(settings); },
-                                                *s.out<"video">(), false);
-      },
-      streams::fault::unavailable, streams::fault::unavailable);
-}
-streams::stage_error camera::why_failed(picture_source const& p) {
-  return {streams::fault::unavailable, p.why_failed().what()};
+streams::stage_error camera::host::why_failed() const {
+  return {streams::fault::unavailable, picture_source::why_failed().what()};
 }
 
 }  // namespace rondo::video

@@ -46,7 +46,7 @@ class picture_source {
 /// What a stage does with it at a tick. At the end of the video the tick has no picture.
 template <class Stage>
 void give_next_picture(streams::stage_context<Stage>& ctx, streams::tick const& t) {
-  auto& from = ctx.template host_side<picture_source>();
+  picture_source& from = ctx.host();
   auto const damaged = from.damaged();
   auto const outcome = from.next();
   if (from.damaged() != damaged)

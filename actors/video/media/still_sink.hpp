@@ -11,8 +11,6 @@
 
 namespace rondo::video {
 
-struct still_files;
-
 struct still_sink {
   using ports = streams::ports<streams::in<"video", image>>;
   struct options {
@@ -25,8 +23,11 @@ struct still_sink {
     }
   };
   static constexpr auto where = streams::works::on_host;
-  static std::shared_ptr<still_files> open(options const& o, streams::shapes_of<still_sink> const& s);
-  static streams::stage_error why_failed(still_files const& f);
+  static void spec(options const& o, streams::spec_of<still_sink>& s);
+  struct host {
+    streams::stage_error why_failed() const { return {streams::fault::output_refused, why}; }
+    std::string why{};
+  };
 
   /// The graph fails if a file cannot be written.
   void process(streams::stage_context<still_sink>& ctx, streams::tick const& t);

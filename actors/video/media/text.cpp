@@ -8,7 +8,7 @@
 
 #include "actors/video/media/text_mask.hpp"
 #include "actors/video/pixels/rows.hpp"
-#include "kernels/streams/shapes.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
@@ -86,25 +86,16 @@ class caption {
   bool is_drawn_ = false;
 };
 
-std::string text::shapes(options const& o, streams::shapes_of<text>& s) {
-  if (o.size < 4 || o.size > 1000)
-    return fmt::format("the letters' size is {}; it must be 4 to 1000 pixels", o.size);
-  if (!(o.opacity >= 0 && o.opacity <= 1))
-    return fmt::format("the opacity is {}; it must be 0 to 1", o.opacity);
-  if (std::abs(o.x) > 16384 || std::abs(o.y) > 16384)
-    return fmt::format("the text is at {}, {}; it must be at -16384 to 16384", o.x, o.y);
+void text::spec(options const& o, streams::spec_of<text>& s) {
   if (!colour_of(o.colour.c_str()))
-    return fmt::format("the colour is '{}'; it must be red, green and blue, such as #ff8000",
-                       o.colour.c_str());
-  s.out<"video">(*s.in<"video">());
-  return {};
+    s.refuse(
+        fmt::format("the colour is '{}'; it must be red, green and blue, such as #ff8000", o.colour.c_str()));
 }
-std::shared_ptr<caption> text::open(options const& o, streams::shapes_of<text> const& s) {
-  return std::make_shared<caption>(o, *s.in<"video">());
-}
+text::host::host(options const& o, streams::spec_of<text> const& s)
+    : caption_(std::make_unique<caption>(o, *s.in<"video">())) {}
+text::host::~host() = default;
 void text::process(streams::stage_context<text>& ctx, streams::tick const& t) {
-  if (auto const to = ctx.edit<"video">())
-    ctx.host_side<caption>().draw_over(planes_at(to.about, to.data), t);
+  if (auto const to = ctx.edit<"video">()) ctx.host().caption_->draw_over(planes_at(to.about, to.data), t);
 }
 
 }  // namespace rondo::video

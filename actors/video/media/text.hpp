@@ -10,8 +10,6 @@
 
 namespace rondo::video {
 
-class caption;
-
 struct text {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">>;
   struct options {
@@ -34,8 +32,16 @@ struct text {
     }
   };
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(options const& o, streams::shapes_of<text>& s);
-  static std::shared_ptr<caption> open(options const& o, streams::shapes_of<text> const& s);
+  static void spec(options const& o, streams::spec_of<text>& s);
+  class host {
+   public:
+    host(options const& o, streams::spec_of<text> const& s);
+    ~host();
+
+   private:
+    friend text;
+    std::unique_ptr<class caption> caption_;
+  };
 
   void process(streams::stage_context<text>& ctx, streams::tick const& t);
 };

@@ -21,10 +21,17 @@ struct image {
         format == pixel_format::i420a ? std::uint64_t(width + 63) / 64 * 64 * std::uint64_t(height) : 0;
     return frame_bytes(width, height) + opacities;
   }
+  /// Why stages cannot work on pictures of this size, for people; null: they can.
+  char const* error() const noexcept {
+    if (width < 16 || height < 16) return "a picture has at least 16 pixels in each direction";
+    if (width > 16384 || height > 16384) return "a picture has at most 16384 pixels in each direction";
+    if (width % 2 != 0 || height % 2 != 0) return "the width and the height of a picture are even";
+    return nullptr;
+  }
   /// For options that hold a shape.
   void describe(auto& option) {
-    option("width", width, "pixels", 16, 16384);
-    option("height", height, "pixels", 16, 16384);
+    option("width", width, "of the pictures, in pixels; to be given", 0, 16384);
+    option("height", height, "of the pictures, in pixels; to be given", 0, 16384);
     option.choice("format", format, "planes of a picture", {"i420", "i420a"});
   }
   friend bool operator==(image const&, image const&) = default;
@@ -49,14 +56,6 @@ RONDO_HD inline planes planes_at(image const& about, std::byte const* data) {
 RONDO_HD inline frame_view view_at(image const& about, std::byte const* data) {
   carver memory(const_cast<std::byte*>(data));
   return carve_frame(memory, about.width, about.height);
-}
-
-/// Whether stages can work on a picture of this size; otherwise why not, for people.
-inline char const* size_error(std::int32_t width, std::int32_t height) noexcept {
-  if (width < 16 || height < 16) return "a picture has at least 16 pixels in each direction";
-  if (width > 16384 || height > 16384) return "a picture has at most 16384 pixels in each direction";
-  if (width % 2 != 0 || height % 2 != 0) return "the width and the height of a picture are even";
-  return nullptr;
 }
 
 }  // namespace rondo::video

@@ -16,8 +16,7 @@ struct blur {
     void describe(auto& option) { option("sigma", sigma, "standard deviation in pixels", 0.1, 4); }
   };
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<blur>& s);
-  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<blur> const& s);
+  static void spec(options const& o, streams::spec_of<blur>& s);
 
   RONDO_HD static pixels::blur_weights weights_for(float sigma) {
     return pixels::gaussian_weights(

@@ -32,7 +32,7 @@ struct compositor {
     }
   };
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<compositor>& s);
+  static void spec(options const& o, streams::spec_of<compositor>& s);
 
   RONDO_HD void process(streams::stage_context<compositor>& ctx, streams::tick const&) {
     auto const below = ctx.edit<"video">();

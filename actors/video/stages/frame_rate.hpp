@@ -22,7 +22,7 @@ struct frame_rate {
   };
   static constexpr bool cooperative = true;
   static constexpr std::int32_t letters = 12;
-  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<frame_rate> const& s);
+  static void spec(options const& o, streams::spec_of<frame_rate>& s);
 
   RONDO_HD void process(streams::stage_context<frame_rate>& ctx, streams::tick const& t) {
     auto const to = ctx.edit<"video">();

@@ -38,8 +38,7 @@ struct find_movement {
     }
   };
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<find_movement>& s);
-  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<find_movement> const& s);
+  static void spec(options const& o, streams::spec_of<find_movement>& s);
 
   RONDO_HD void process(streams::stage_context<find_movement>& ctx, streams::tick const&) {
     auto const in = ctx.input<"video">();
@@ -79,7 +78,7 @@ struct draw_movement {
                                streams::out<"video", image, "video">>;
   struct options {};
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<draw_movement>& s);
+  static void spec(options const& o, streams::spec_of<draw_movement>& s);
 
   RONDO_HD void process(streams::stage_context<draw_movement>& ctx, streams::tick const&) {
     auto const list = ctx.input<"drawing">();

@@ -19,7 +19,7 @@ struct test_pattern {
     }
   };
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<test_pattern>& s);
+  static void spec(options const& o, streams::spec_of<test_pattern>& s);
 
   RONDO_HD void process(streams::stage_context<test_pattern>& ctx, streams::tick const& t) {
     auto const& o = ctx.options();

@@ -29,8 +29,7 @@ struct waveform {
     }
   };
   static constexpr bool cooperative = true;
-  static std::string shapes(options const& o, streams::shapes_of<waveform>& s);
-  static std::uint64_t scratch_bytes(options const& o, streams::shapes_of<waveform> const& s);
+  static void spec(options const& o, streams::spec_of<waveform>& s);
 
   RONDO_HD void process(streams::stage_context<waveform>& ctx, streams::tick const& t) {
     auto const& o = ctx.options();

@@ -26,7 +26,7 @@ built_graph::built_graph(runtime& rt, graph_plan const& plan, graph_options cons
   make_instances();
   if (saved != nullptr) take_over(*saved);
   make_edges();
-  open_host_sides();
+  make_hosts();
   for (auto const& s : instances_)
     if (!memories_.contains(s.device))
       memories_.emplace(s.device, std::make_unique<graph_memory>(rt_.buffers(s.device)));
@@ -132,12 +132,16 @@ void built_graph::make_edges() {
   find_holders();
 }
 
-void built_graph::open_host_sides() {
+void built_graph::make_hosts() {
   for (auto& s : instances_) {
     if (s.transfer != nullptr) continue;
-    s.link =
-        std::make_shared<stage_link>(rt_, options_.paused, stage_beginning{first_tick_, s.processed_before});
-    s.host_side = plan_.stages[s.stage].open(plan_.shapes()[s.stage], *s.link);
+    log_line of;
+    of.actor_name = s.name;
+    of.behaviour = plan_.stages[s.stage].kind->name;
+    of.device = s.device;
+    s.link = std::make_shared<stage_link>(rt_, std::move(of), options_.paused,
+                                          stage_beginning{first_tick_, s.processed_before});
+    s.host = plan_.stages[s.stage].make_host(plan_.specs()[s.stage], *s.link);
   }
 }
 
@@ -174,7 +178,7 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   auto* const options = memory.take<std::max_align_t>(words);
   std::memcpy(static_cast<void*>(options), stage.options.data(), words * sizeof *options);
   m->options = memory.at_device(options);
-  m->host_side = s.host_side.get();
+  m->host = s.host.get();
   m->link = s.link.get();
   m->sink = s.stage;
   m->attempts = std::max(stage.how.attempts, 1u);
@@ -184,7 +188,7 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->is_sink = is_sink(s);
   m->has_own_ticks = stage.kind->has_own_ticks;
   m->own_tick_limit = options_.ticks;
-  s.scratch_bytes = stage.scratch_bytes(plan_.shapes()[s.stage]);
+  s.scratch_bytes = plan_.specs()[s.stage].scratch_bytes;
   if (s.scratch_bytes != 0) m->scratch = memory.block(s.scratch_bytes, true);
   m->next_number = m->due_number = first_tick_;
   if (s.saved != nullptr) m->own_ticks = s.saved->own_ticks;
@@ -362,7 +366,7 @@ built_graph::~built_graph() {
   for (auto& [device, memory] : memories_) static_cast<void>(memory.release());
   for (auto& [instance, r] : replacements_)
     static_cast<void>(r.options.detach()), static_cast<void>(r.scratch.detach());
-  for (auto& s : instances_) static_cast<void>(new std::pair(std::move(s.link), std::move(s.host_side)));
+  for (auto& s : instances_) static_cast<void>(new std::pair(std::move(s.link), std::move(s.host)));
 }
 
 bool built_graph::end() {
@@ -374,7 +378,7 @@ bool built_graph::end() {
   has_ended_ = ends.wait();
   // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the graph's memory.
   for (auto& s : instances_ | std::views::reverse)
-    if (*has_ended_) s.host_side.reset();
+    if (*has_ended_) s.host.reset();
   for (auto& l : links_) l.thread.join();
   return *has_ended_;
 }

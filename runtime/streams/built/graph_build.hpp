@@ -33,7 +33,7 @@ struct stage_instance {
   std::uint32_t device = 0;
   std::string name;
   std::shared_ptr<stage_link> link{};
-  std::shared_ptr<void> host_side{};
+  std::shared_ptr<void> host{};
   std::uint64_t scratch_bytes = 0;
   saved_stage const* saved = nullptr;  // while the graph is made: what it goes on from
   std::uint64_t processed_before = 0;  // ticks, in earlier runs
@@ -77,10 +77,10 @@ class built_graph {
   std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file, bool stays_paused,
                                           std::chrono::nanoseconds limit);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
-  /// Called with each instance of a stage that is replaced, and its new host side, while the stage's device stands still. Must not throw.
+  /// Called with each instance of a stage that is replaced, and its new host, while the stage's device stands still. Must not throw.
   using replaced_fn = std::function<void(stage_instance const&, std::shared_ptr<void> const&)>;
-  /// The stage goes on as `next` between two ticks. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
-  void replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced);
+  /// The stage goes on as `next` between two ticks. Returns its spec. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
+  stage_spec replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced);
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
   /// The stage itself, or its replicas.
@@ -108,7 +108,7 @@ class built_graph {
   void lay_out_outputs(graph_memory& memory, stage_instance& s);
   frame_pool* lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output);
   void lay_out_clock(graph_memory& memory);
-  void open_host_sides();
+  void make_hosts();
   void launch();
   void write_ids();
   void connect(built_edge edge);
@@ -144,10 +144,10 @@ class built_graph {
   /// What an instance of a stage that was replaced uses instead of its part of the graph's memory.
   struct replacement {
     buffer options, scratch;
-    std::shared_ptr<void> host_side;
+    std::shared_ptr<void> host;
   };
   replacement prepare(graph_memory& memory, stage_instance const& s, planned_stage const& next,
-                      stage_shapes const& shapes, bool keeps_scratch);
+                      stage_spec const& spec, bool keeps_scratch);
   std::map<stage_instance const*, replacement> replacements_;
   clock_memory* clock_memory_ = nullptr;  // on the host
   actor_id* clock_sources_ = nullptr;     // likewise

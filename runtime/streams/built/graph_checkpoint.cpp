@@ -73,7 +73,7 @@ std::optional<saved_graph> built_graph::save(std::uint64_t made, clock_type::tim
                       .own_ticks = p.own_ticks,
                       .scratch = {}};
     // Nothing writes it: the stage is idle, and its answer came after what it has written.
-    saved.scratch.resize(stage.scratch_bytes(plan_.shapes()[s.stage]));
+    saved.scratch.resize(plan_.specs()[s.stage].scratch_bytes);
     if (!saved.scratch.empty())
       memories_.at(s.device)->copy_back(saved.scratch.data(), s.memory->scratch, saved.scratch.size());
     g.stages.push_back(std::move(saved));
@@ -127,7 +127,7 @@ void built_graph::take_over(saved_graph const& saved) {
     auto const* const of = at->second;
     if (of->type != stage.kind->name)
       refuse(fmt::format("its stage '{}' is a {}, and here a {}", stage.name, of->type, stage.kind->name));
-    if (auto const needs = stage.scratch_bytes(plan_.shapes()[s.stage]); of->scratch.size() != needs)
+    if (auto const needs = plan_.specs()[s.stage].scratch_bytes; of->scratch.size() != needs)
       refuse(fmt::format("its stage '{}' has {} bytes of scratch memory, and needs {} here", stage.name,
                          of->scratch.size(), needs));
     if (options_.ticks != 0 && of->own_ticks >= options_.ticks)

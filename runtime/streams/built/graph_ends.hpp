@@ -17,14 +17,14 @@ namespace rondo::streams {
 
 /// Where the text comes from if a stage cannot go on. It changes when the stage is replaced.
 struct stage_reasons {
-  stage_error (*why_failed)(void const* host_side) = nullptr;
-  std::weak_ptr<void> host_side{};
+  stage_error (*why_failed)(void const* host) = nullptr;
+  std::weak_ptr<void> host{};
 
   stage_reasons() = default;
   stage_reasons(stage_kind const& kind, std::shared_ptr<void> const& opened)
-      : why_failed(kind.why_failed), host_side(opened) {}
+      : why_failed(kind.why_failed), host(opened) {}
   stage_error error() const {
-    auto const opened = host_side.lock();
+    auto const opened = host.lock();
     return why_failed != nullptr && opened ? why_failed(opened.get()) : stage_error(fault::stage, "");
   }
 };

@@ -20,8 +20,7 @@ frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const
   auto const& behind = holders_.at({&s, output});
   auto const count = blocks_for(behind.held, behind.by_latest, std::max(options_.window, 4u)) + behind.kept;
   auto const* const kind = s.transfer == nullptr ? plan_.stages[s.stage].kind : nullptr;
-  auto* const from =
-      kind != nullptr && kind->lender_of != nullptr ? kind->lender_of(s.host_side.get()) : nullptr;
+  auto* const from = kind != nullptr && kind->lender_of != nullptr ? kind->lender_of(s.host.get()) : nullptr;
   auto* const blocks = memory.take<frame_block>(count);
   for (std::uint32_t b = 0; b < count; ++b) {
     auto& block = *new (blocks + b) frame_block{};
@@ -60,7 +59,7 @@ built_graph::holders built_graph::find_holders(stage_instance const& s, std::uin
     if (e->reader->transfer != nullptr) continue;
     auto const& stage = plan_.stages[e->reader->stage];
     auto const& kind = *stage.kind;
-    if (kind.keeps != nullptr) add(all.kept, kind.keeps(stage.option_bytes()));
+    add(all.kept, plan_.specs()[e->reader->stage].kept_frames);
     for (std::uint32_t o = 0; o < kind.outputs.size(); ++o) {
       if (kind.outputs[o].edit_of != kind.inputs[e->input].name) continue;
       auto const& behind = holders_.at({e->reader, o});

@@ -30,35 +30,25 @@ void require_same_memory_and_ticks(planned_stage const& old, planned_stage const
     throw graph_error(fmt::format(
         "the stage '{}' cannot be replaced in a running graph: {}; build another one", old.name, why));
   };
-  auto const kept = [](planned_stage const& s) {
-    return s.kind->keeps != nullptr ? s.kind->keeps(s.option_bytes()) : 0;
-  };
   if (old.kind->lender_of != nullptr || next.kind->lender_of != nullptr)
     refuse("its frames lie in memory of another process");
   if (old.kind->has_own_ticks != next.kind->has_own_ticks) refuse("only one of them has ticks of its own");
-  if (kept(next) > kept(old))
-    refuse(fmt::format("it would keep {} frames instead of {}", kept(next), kept(old)));
 }
 
-/// Its readers and the blocks of its frames were made for these shapes.
-void require_same_shapes(planned_stage const& next, stage_shapes const& old, stage_shapes& shapes) {
+/// Its readers and the blocks of its frames were made for these.
+void require_same_frames(planned_stage const& next, stage_spec const& old, stage_spec const& spec) {
   auto const& outputs = next.kind->outputs;
-  if (next.kind->shapes == nullptr) return;  // as its inputs, like before
-  for (auto& o : shapes.outputs) o = {};
-  std::string refusal;
-  try {
-    refusal = next.kind->shapes(next.option_bytes(), shapes);
-  } catch (std::exception const& e) {
-    refusal = e.what();
-  }
-  if (!refusal.empty())
-    throw graph_error(fmt::format("the stage '{}' refuses what it is to work on: {}", next.name, refusal));
   for (std::uint32_t o = 0; o < outputs.size(); ++o)
-    if (std::memcmp(shapes.outputs[o].bytes, old.outputs[o].bytes, max_about_bytes) != 0)
+    if (std::memcmp(spec.outputs[o].bytes, old.outputs[o].bytes, max_about_bytes) != 0)
       throw graph_error(fmt::format(
           "the stage '{}' would make other frames at its output '{}' ({} bytes instead of {}); "
           "a running graph keeps its shapes: build another one",
-          next.name, outputs[o].name, outputs[o].bytes(shapes.outputs[o]), outputs[o].bytes(old.outputs[o])));
+          next.name, outputs[o].name, outputs[o].bytes(spec.outputs[o]), outputs[o].bytes(old.outputs[o])));
+  if (spec.kept_frames > old.kept_frames)
+    throw graph_error(
+        fmt::format("the stage '{}' cannot be replaced in a running graph: it would keep {} frames instead "
+                    "of {}; build another one",
+                    next.name, spec.kept_frames, old.kept_frames));
 }
 
 buffer take(graph_memory& memory, std::uint64_t bytes, planned_stage const& for_stage) {
@@ -71,7 +61,7 @@ buffer take(graph_memory& memory, std::uint64_t bytes, planned_stage const& for_
 
 }  // namespace
 
-void built_graph::replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced) {
+stage_spec built_graph::replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced) {
   auto const& old = plan_.stages[stage];
   auto const& device = plan_.devices()[plan_.places()[stage]];
   require_same_ports(old, next);
@@ -82,8 +72,9 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next, replac
   if (device.has_memory ? next.kind->where == works::on_host : next.kind->where == works::on_accelerator)
     throw graph_error(
         fmt::format("the stage '{}' works on {}, where a {} cannot", old.name, device.name, next.kind->name));
-  auto shapes = plan_.shapes()[stage];
-  require_same_shapes(next, plan_.shapes()[stage], shapes);
+  auto const& present = plan_.specs()[stage];
+  auto spec = next.spec_for(present.inputs);
+  require_same_frames(next, present, spec);
   bool const keeps_scratch = next.kind->name == old.kind->name || next.kind->upgrades == old.kind->name;
 
   // All that may fail comes first, then one change of memory at the safepoint.
@@ -91,7 +82,7 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next, replac
   std::vector<std::pair<stage_instance*, replacement>> changes;
   std::vector<actor_id> actors;
   for (auto* const s : of_stages_[stage]) {
-    changes.emplace_back(s, prepare(memory, *s, next, shapes, keeps_scratch));
+    changes.emplace_back(s, prepare(memory, *s, next, spec, keeps_scratch));
     actors.push_back(s->actor.id());
   }
   bool written = false;
@@ -103,11 +94,11 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next, replac
     written = true;
     for (auto const& [s, with] : changes) {
       s->memory->options = memory.pool().address_of(with.options.ref());
-      s->memory->host_side = with.host_side.get();
+      s->memory->host = with.host.get();
       if (!keeps_scratch)
         s->memory->scratch = with.scratch ? memory.pool().address_of(with.scratch.ref()) : nullptr;
       memory.write(&s->memory->options, &s->memory->scratch + 1);
-      replaced(*s, with.host_side);
+      replaced(*s, with.host);
     }
     return {};
   };
@@ -123,24 +114,25 @@ void built_graph::replace(std::uint32_t stage, planned_stage const& next, replac
       with.scratch = std::move(replacements_[s].scratch);
     else
       s->scratch_bytes = with.scratch.bytes();
-    s->host_side = std::move(with.host_side);
+    s->host = std::move(with.host);
     replacements_[s] = std::move(with);
   }
   if (!why_not.empty())
     throw graph_error(fmt::format("the stage '{}' was not replaced: {}", old.name, why_not));
+  return spec;
 }
 
 /// What the instance will use.
 built_graph::replacement built_graph::prepare(graph_memory& memory, stage_instance const& s,
-                                              planned_stage const& next, stage_shapes const& shapes,
+                                              planned_stage const& next, stage_spec const& spec,
                                               bool keeps_scratch) {
-  auto const needs = next.scratch_bytes(shapes);
+  auto const needs = spec.scratch_bytes;
   if (keeps_scratch && needs > s.scratch_bytes)
     throw graph_error(
         fmt::format("the stage '{}' keeps its scratch memory, which has {} bytes, but now needs {}",
                     next.name, s.scratch_bytes, needs));
   auto const bytes = next.kind->option_bytes;
-  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host_side = next.open(shapes, *s.link)};
+  replacement r{.options = take(memory, bytes, next), .scratch = {}, .host = next.make_host(spec, *s.link)};
   memory.copy(memory.pool().address_of(r.options.ref()), static_cast<std::byte const*>(next.option_bytes()),
               bytes);
   if (keeps_scratch || needs == 0) return r;

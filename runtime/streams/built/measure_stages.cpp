@@ -22,8 +22,8 @@ constexpr std::uint32_t blocks_of_each = 2;  // an output's
 /// A stage without a graph. An inlet stands before each input, and the host gives it frames; its outputs have no readers.
 class lone_stage {
  public:
-  lone_stage(runtime& rt, planned_stage const& stage, stage_shapes const& shapes, std::uint32_t device)
-      : rt_(rt), stage_(stage), shapes_(shapes), device_(device) {
+  lone_stage(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device)
+      : rt_(rt), stage_(stage), spec_(spec), device_(device) {
     auto& pool = rt_.buffers(device_);
     memory_ = std::make_unique<graph_memory>(pool);
     for (std::uint32_t i = 0; i < stage_.inputs.size(); ++i)
@@ -62,7 +62,7 @@ class lone_stage {
   std::optional<std::uint64_t> tick() {
     ask_options const patiently{.timeout = longest, .wait_for_room = true};
     for (auto const& f : feeds_) {
-      auto const& about = shapes_.inputs[f.input];
+      auto const& about = spec_.inputs[f.input];
       auto const block_there = f.actor.ask(next_block{}, patiently, block);
       if (!block_there) return std::nullopt;
       frame_arrived m{{.data = block_there->data,
@@ -123,10 +123,9 @@ class lone_stage {
     of_stage_->output_count = static_cast<std::uint32_t>(kind.outputs.size());
     of_stage_->options = m.at_device(options);
     of_stage_->device = device_;
-    if (auto const bytes = stage_.scratch_bytes(shapes_); bytes != 0)
-      of_stage_->scratch = m.block(bytes, true);
+    if (auto const bytes = spec_.scratch_bytes; bytes != 0) of_stage_->scratch = m.block(bytes, true);
     for (std::uint32_t o = 0; o < kind.outputs.size(); ++o) {
-      pools_.push_back(lay_out_pool(m, kind.outputs[o].bytes(shapes_.outputs[o]), false));
+      pools_.push_back(lay_out_pool(m, kind.outputs[o].bytes(spec_.outputs[o]), false));
       outputs[o].pool = m.at_device(pools_.back());
     }
     for (auto& f : feeds_) lay_out_feed(m, f, inputs[f.input]);
@@ -138,7 +137,7 @@ class lone_stage {
     *ways = m.at_device(f.way);
     input.edges = m.at_device(ways);
     input.count = 1;
-    f.pool = lay_out_pool(m, stage_.kind->inputs[f.input].bytes(shapes_.inputs[f.input]), true);
+    f.pool = lay_out_pool(m, stage_.kind->inputs[f.input].bytes(spec_.inputs[f.input]), true);
     auto* const readers = take<reader_edges>(m);
     *readers = {m.at_device(ways), 1, 0};
     auto* const output = take<output_state>(m);
@@ -153,7 +152,7 @@ class lone_stage {
 
   runtime& rt_;
   planned_stage const& stage_;
-  stage_shapes const& shapes_;
+  stage_spec const& spec_;
   std::uint32_t device_;
   std::unique_ptr<graph_memory> memory_;
   std::vector<feed> feeds_;
@@ -163,9 +162,9 @@ class lone_stage {
   std::uint64_t number_ = 0, busy_ns_ = 0;
 };
 
-std::optional<std::uint64_t> measure(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
+std::optional<std::uint64_t> measure(runtime& rt, planned_stage const& stage, stage_spec const& spec,
                                      std::uint32_t device) try {
-  lone_stage alone{rt, stage, shapes, device};
+  lone_stage alone{rt, stage, spec, device};
   alone.launch();
   if (!alone.tick()) return std::nullopt;  // the first one takes longer than others
   std::vector<std::uint64_t> times;
@@ -182,13 +181,12 @@ std::optional<std::uint64_t> measure(runtime& rt, planned_stage const& stage, st
 }
 
 /// All that a time depends on.
-std::string key_of(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
-                   std::uint32_t device) {
+std::string key_of(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device) {
   auto const info = rt.info(device);
   std::string key = info.name + '\n' + info.description + '\n' + std::string(stage.kind->name) + '\n';
   key.append(static_cast<char const*>(stage.option_bytes()), stage.kind->option_bytes);
   for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
-    auto const& in = shapes.inputs[i];
+    auto const& in = spec.inputs[i];
     key += stage.inputs[i].from != no_stage ? '1' : '0';
     key.append(reinterpret_cast<char const*>(in.bytes), sizeof in.bytes);
   }
@@ -197,14 +195,14 @@ std::string key_of(runtime& rt, planned_stage const& stage, stage_shapes const& 
 
 }  // namespace
 
-std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
+std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_spec const& spec,
                                          std::uint32_t device) {
   static std::mutex mutex;
   static std::map<std::string, std::uint64_t> known;
   std::lock_guard const lock(mutex);
-  auto const key = key_of(rt, stage, shapes, device);
+  auto const key = key_of(rt, stage, spec, device);
   if (auto const at = known.find(key); at != known.end()) return at->second;
-  auto const ns = measure(rt, stage, shapes, device);
+  auto const ns = measure(rt, stage, spec, device);
   if (ns) known.emplace(key, *ns);
   return ns;
 }

@@ -12,7 +12,7 @@ namespace rondo::streams {
 
 /// The median of some ticks. nullopt: there was no room for it, or it did not process the frames within a second. Blocks for some ticks.
 /// Precondition: it is measurable, and the shapes of all outputs are known.
-std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_shapes const& shapes,
+std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_spec const& spec,
                                          std::uint32_t device);
 
 }  // namespace rondo::streams

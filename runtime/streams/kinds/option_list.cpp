@@ -42,6 +42,18 @@ std::vector<std::string> names_of(option_field const& f) { return {f.choices.beg
 
 bool is_within(option_field const& f, double n) { return n >= f.least && n <= f.most; }  // NaN never is
 
+/// Whether it accepts the value that it has.
+bool is_accepted(option_field const& f) {
+  return std::visit(
+      overloaded{
+          [](bool*) { return true; },
+          [](option_field::text const& t) { return std::memchr(t.at, 0, t.bytes) != nullptr; },
+          [&](std::uint32_t* n) { return f.choices.empty() ? is_within(f, *n) : *n < f.choices.size(); },
+          [&](auto* n) { return is_within(f, static_cast<double>(*n)); },
+      },
+      f.at);
+}
+
 /// False if the option does not accept the value.
 bool set(option_field const& f, json_node const& v) {
   bool const is_number = v.what == json_node::kind::number;
@@ -143,6 +155,15 @@ std::vector<option_field> options_in(stage_kind const& kind, void* object) {
   option_visitor to{[&all](option_field const& f) { all.push_back(f); }};
   kind.describe(object, to);
   return all;
+}
+
+std::string wrong_option(stage_kind const& kind, void const* object) {
+  std::vector<std::max_align_t> copy(kind.option_bytes / sizeof(std::max_align_t) + 1);
+  std::memcpy(copy.data(), object, kind.option_bytes);
+  for (auto const& f : options_in(kind, copy.data()))
+    if (!is_accepted(f))
+      return fmt::format("the option '{}' is {}; it must be {}", f.name, f.value(), f.accepted());
+  return {};
 }
 
 void add_files(file_uses& to, stage_kind const& kind, void const* object, std::string const& who,

@@ -110,6 +110,8 @@ struct stage_kind;
 
 /// The options of a type of stages with their defaults. The places belong to `object`, which has as many bytes as the kind's options.
 std::vector<option_field> options_in(stage_kind const& kind, void* object);
+/// Which option has a value that it does not accept, and what it accepts; empty: none.
+std::string wrong_option(stage_kind const& kind, void const* object);
 /// Adds the files that a stage with these options reads and writes. `goes_on`: from a checkpoint, so that it writes under another name. Replicas are
 /// as many stages, but share a name with {tick} in it: each has ticks of its own.
 void add_files(file_uses& to, stage_kind const& kind, void const* object, std::string const& who,

@@ -1,39 +1,37 @@
-// A type of stages as a graph knows it: its ports, where it works, and the functions that the stage has for the host:
+// A type of stages as a graph knows it: its ports, where it works, and what the stage has for the host:
 //
-//   static std::string shapes(options const&, streams::shapes_of<Stage>&);
-//       The frames of its outputs, from those of its inputs. Returns why it refuses them; empty: it does not. Without it, an output has
-//       the shape of the first connected input with the same type of frames.
-//   static std::uint64_t scratch_bytes(options const&, streams::shapes_of<Stage> const&);
-//       How much memory it needs beside its frames, see stage_context::scratch.
-//   static std::shared_ptr<HostSide> open(options const&, streams::shapes_of<Stage> const&);
-//       Of a stage that works on the host: what stage_context::host_side returns. It lives as long as the graph runs. May throw; the
-//       text is part of the graph's error. With a third parameter, streams::host_link&, threads of the program can wake the stage and keep
-//       frames. What `open` has returned is destroyed after the graph's actors, and before its memory.
-//   static streams::stage_error why_failed(HostSide const&);
-//       The graph's error after stage_context::fail_graph, and what has failed (kernels/streams/fault.hpp); a std::string: the stage has.
-//       Called on another thread, when the stage does nothing more.
-//   static std::uint32_t keeps(options const&);
-//       Of a stage that keeps frames of its inputs beyond their ticks (stage_context::keep): how many.
-//   static lender& lender_of(HostSide&);
-//       Of a source whose frames lie in memory of somebody else (stage_context::lend): who gets them back.
-//   static std::uint64_t cost_ns(options const&, streams::shapes_of<Stage> const&, bool on_accelerator);
-//       How long a tick takes there, for negotiation. Without it, no place is better than another.
+//   static void spec(options const&, streams::spec_of<Stage>&);
+//       What it needs, and what it makes: runtime/streams/kinds/stage_spec.hpp. May throw; the text is part of the graph's error.
+//   class host {
+//     host(options const&, streams::spec_of<Stage> const&, streams::host_link&);
+//     streams::stage_error why_failed() const;
+//   };
+//       The host's half of a stage that works on the host: stage_context::host. Made when the graph begins, with as many of these
+//       arguments as its constructor takes, and destroyed after the graph's actors, before its memory. The constructor may throw; the text
+//       is part of the graph's error. With the link, threads of the program can wake the stage and keep frames. `why_failed` is
+//       optional: the graph's error after stage_context::fail_graph, and what has failed (kernels/streams/fault.hpp), or a
+//       std::string; called on another thread, when the stage does nothing more. A `host` that is a `lender` gets frames back that
+//       the stage has lent (stage_context::lend).
 //   using upgrades = Old;
 //       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
+//
+// A function of one of these names that does not fit is an error of the compiler, which names it.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/streams/fault.hpp"
 #include "kernels/streams/host_link.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "kernels/streams/stage.hpp"
 #include "runtime/messaging/messages_ref.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/streams/kinds/option_list.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::streams {
 
@@ -61,15 +59,13 @@ struct stage_kind {
   works where = works::anywhere;
   std::size_t option_bytes = 0;
   void (*default_options)(void* to) = nullptr;
-  void (*describe)(void* options, option_visitor&) = nullptr;           // null: they do not list themselves
-  std::string (*shapes)(void const* options, stage_shapes&) = nullptr;  // null: as the inputs
-  std::uint64_t (*scratch_bytes)(void const* options, stage_shapes&) = nullptr;
-  std::shared_ptr<void> (*open)(void const* options, stage_shapes&, host_link&) = nullptr;
-  stage_error (*why_failed)(void const* host_side) = nullptr;
-  lender* (*lender_of)(void* host_side) = nullptr;  // of a stage whose frames lie in memory of somebody else
-  std::uint32_t (*keeps)(void const* options) = nullptr;
+  void (*describe)(void* options, option_visitor&) = nullptr;  // null: they do not list themselves
+  void (*spec)(void const* options, stage_spec&) = nullptr;    // null: outputs are as the inputs
+  std::shared_ptr<void> (*make_host)(void const* options, stage_spec&, host_link&) = nullptr;  // null: none
+  stage_error (*why_failed)(void const* host) = nullptr;
+  lender* (*lender_of)(void* host) = nullptr;  // of a stage whose frames lie in memory of somebody else
   bool has_own_ticks = false;
-  std::uint64_t (*cost_ns)(void const* options, stage_shapes&, bool on_accelerator) = nullptr;
+  bool is_transfer = false;  // it only says where its frames are to be
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
 };
@@ -98,26 +94,99 @@ options_of<Stage> const& options_at(void const* bytes) {
   return *static_cast<options_of<Stage> const*>(bytes);
 }
 
+/// Whether a class has a member of this name, whatever it is.
+#define RONDO_DEFINE_NAMES(member)                           \
+  struct has_##member {                                      \
+    int member;                                              \
+  };                                                         \
+  template <class T>                                         \
+  struct has_##member##_beside : T, has_##member {};         \
+  template <class T>                                         \
+  concept names_##member = std::is_class_v<T> && !requires { \
+    &has_##member##_beside<T>::member;                       \
+  };
+RONDO_DEFINE_NAMES(spec)
+RONDO_DEFINE_NAMES(host)
+RONDO_DEFINE_NAMES(why_failed)
+RONDO_DEFINE_NAMES(on_start)
+RONDO_DEFINE_NAMES(on_stop)
+RONDO_DEFINE_NAMES(due)
+RONDO_DEFINE_NAMES(describe)
+#undef RONDO_DEFINE_NAMES
+
 template <class Stage>
-concept opens_linked = requires(options_of<Stage> const& o, shapes_of<Stage> const& s, host_link& l) {
-  Stage::open(o, s, l);
-};
+using host_of = typename Stage::host;
+
+/// Makes a stage's host with as many arguments as it takes.
 template <class Stage>
-concept opens = opens_linked<Stage> || requires(options_of<Stage> const& o, shapes_of<Stage> const& s) {
-  Stage::open(o, s);
-};
-/// What `open` returns, with or without a third parameter.
-template <class Stage>
-auto opened(options_of<Stage> const& o, shapes_of<Stage> const& s, host_link& link) {
-  if constexpr (opens_linked<Stage>)
-    return Stage::open(o, s, link);
+std::shared_ptr<host_of<Stage>> make_host(options_of<Stage> const& o, spec_of<Stage> const& s,
+                                          host_link& link) {
+  using host = host_of<Stage>;
+  if constexpr (std::is_constructible_v<host, decltype(o), decltype(s), host_link&>)
+    return std::make_shared<host>(o, s, link);
+  else if constexpr (std::is_constructible_v<host, decltype(o), decltype(s)>)
+    return std::make_shared<host>(o, s);
+  else if constexpr (std::is_constructible_v<host, decltype(o)>)
+    return std::make_shared<host>(o);
   else
-    return Stage::open(o, s);
+    return std::make_shared<host>();
+}
+
+/// That each function which a stage may have fits if it is there.
+template <class Stage>
+consteval void check_functions() {
+  using options = options_of<Stage>;
+  using context = stage_context<Stage>;
+  static_assert(!std::is_final_v<Stage>,
+                "a stage is not final: the names of its functions could not be checked");
+  static_assert(
+      !names_spec<Stage> ||
+          requires(options const& o, spec_of<Stage>& s) {
+            { Stage::spec(o, s) } -> std::same_as<void>;
+          },
+      "a stage's `spec` is to be: static void spec(options const&, streams::spec_of<Stage>&)");
+  if constexpr (names_host<Stage>) {
+    static_assert(
+        requires { typename Stage::host; }, "a stage's `host` is to be a class, its half on the host");
+    using host = host_of<Stage>;
+    static_assert(works_where<Stage>() == works::on_host,
+                  "a stage with a `host` works there: static constexpr auto where = streams::works::on_host");
+    static_assert(
+        std::is_constructible_v<host, options const&, spec_of<Stage> const&, host_link&> ||
+            std::is_constructible_v<host, options const&, spec_of<Stage> const&> ||
+            std::is_constructible_v<host, options const&> || std::is_default_constructible_v<host>,
+        "a stage's `host` is to have a constructor from the first none to three of: (options const&, "
+        "streams::spec_of<Stage> const&, streams::host_link&)");
+    static_assert(
+        !names_why_failed<host> || requires(host const& h) { stage_error(h.why_failed()); } ||
+            requires(host const& h) { std::string(h.why_failed()); },
+        "a host's `why_failed` is to be: streams::stage_error why_failed() const, or a std::string");
+  }
+  static_assert(!names_why_failed<Stage>, "`why_failed` is a member of the stage's `host`");
+  static_assert(
+      !names_on_start<Stage> || requires(Stage s, context & c) { s.on_start(c); },
+      "a stage's `on_start` is to be: void on_start(streams::stage_context<Stage>&)");
+  static_assert(
+      !names_on_stop<Stage> || requires(Stage s, context & c) { s.on_stop(c); },
+      "a stage's `on_stop` is to be: void on_stop(streams::stage_context<Stage>&)");
+  static_assert(
+      names_due<Stage> == has_own_ticks<Stage>,
+      "a stage with ticks of its own has both: static constexpr bool has_own_ticks = true, and `due`");
+  static_assert(
+      !names_due<Stage> ||
+          requires(Stage s, context & c, tick_due & t) {
+            { s.due(c, t) } -> std::same_as<bool>;
+          },
+      "a stage's `due` is to be: bool due(streams::stage_context<Stage>&, streams::tick_due&)");
+  static_assert(
+      !names_describe<options> || requires(options o, option_visitor v) { o.describe(v); },
+      "the options' `describe` is to be: void describe(auto& option)");
 }
 
 template <class Stage>
 stage_kind make_kind() {
   using options = options_of<Stage>;
+  check_functions<Stage>();
   static_assert(std::is_trivially_copyable_v<options>, "a stage's options are copied to its device");
   static_assert(Stage::ports::inputs <= most_ports && Stage::ports::outputs <= most_ports,
                 "a stage has at most 16 inputs and 16 outputs");
@@ -128,45 +197,34 @@ stage_kind make_kind() {
   k.where = works_where<Stage>();
   k.option_bytes = sizeof(options);
   k.default_options = [](void* to) { ::new (to) options{}; };
-  if constexpr (requires(options o, option_visitor v) { o.describe(v); })
+  if constexpr (names_describe<options>)
     k.describe = [](void* o, option_visitor& v) { static_cast<options*>(o)->describe(v); };
   Stage::ports::for_each([&k]<class Port>(std::type_identity<Port>) {
     (Port::is_input ? k.inputs : k.outputs).push_back(port_kind_of<Port>());
   });
-  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::shapes(o, s); })
-    k.shapes = [](void const* o, stage_shapes& s) {
-      shapes_of<Stage> typed{s};
-      return std::string(Stage::shapes(options_at<Stage>(o), typed));
+  if constexpr (names_spec<Stage>)
+    k.spec = [](void const* o, stage_spec& s) {
+      spec_of<Stage> typed{s};
+      Stage::spec(options_at<Stage>(o), typed);
     };
-  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::scratch_bytes(o, s); })
-    k.scratch_bytes = [](void const* o, stage_shapes& s) -> std::uint64_t {
-      return Stage::scratch_bytes(options_at<Stage>(o), shapes_of<Stage>{s});
+  if constexpr (names_host<Stage>) {
+    using host = host_of<Stage>;
+    k.make_host = [](void const* o, stage_spec& s, host_link& l) -> std::shared_ptr<void> {
+      return make_host<Stage>(options_at<Stage>(o), spec_of<Stage>{s}, l);
     };
-  if constexpr (opens<Stage>) {
-    k.open = [](void const* o, stage_shapes& s, host_link& l) -> std::shared_ptr<void> {
-      return opened<Stage>(options_at<Stage>(o), shapes_of<Stage>{s}, l);
-    };
-    using host_side = typename decltype(opened<Stage>(std::declval<options const&>(),
-                                                      std::declval<shapes_of<Stage> const&>(),
-                                                      std::declval<host_link&>()))::element_type;
-    if constexpr (requires(host_side const& h) { Stage::why_failed(h); })
+    if constexpr (names_why_failed<host>)
       k.why_failed = [](void const* h) -> stage_error {
-        auto const why = Stage::why_failed(*static_cast<host_side const*>(h));
-        if constexpr (std::is_same_v<decltype(why), stage_error const>)
-          return why;
+        auto const& of = *static_cast<host const*>(h);
+        if constexpr (requires { stage_error(of.why_failed()); })
+          return of.why_failed();
         else
-          return {fault::stage, why};
+          return {fault::stage, std::string(of.why_failed())};
       };
-    if constexpr (requires(host_side & h) { Stage::lender_of(h); })
-      k.lender_of = [](void* h) -> lender* { return &Stage::lender_of(*static_cast<host_side*>(h)); };
+    if constexpr (std::is_base_of_v<lender, host>)
+      k.lender_of = [](void* h) -> lender* { return static_cast<host*>(h); };
   }
-  if constexpr (requires(options_of<Stage> const& o) { Stage::keeps(o); })
-    k.keeps = [](void const* o) -> std::uint32_t { return Stage::keeps(options_at<Stage>(o)); };
   k.has_own_ticks = has_own_ticks<Stage>;
-  if constexpr (requires(options_of<Stage> const& o, shapes_of<Stage>& s) { Stage::cost_ns(o, s, true); })
-    k.cost_ns = [](void const* o, stage_shapes& s, bool on_accelerator) -> std::uint64_t {
-      return Stage::cost_ns(options_at<Stage>(o), shapes_of<Stage>{s}, on_accelerator);
-    };
+  if constexpr (requires { Stage::is_transfer; }) k.is_transfer = Stage::is_transfer;
   k.launch = [](runtime& rt, std::string name, actor_options const& how,
                 stage_memory* memory) -> stage_actor {
     return rt.launch<stage_of<Stage>>(std::move(name), how, {memory});

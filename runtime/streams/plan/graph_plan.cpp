@@ -8,6 +8,7 @@
 
 #include "runtime/os/start_thread.hpp"
 #include "runtime/streams/kinds/graph_error.hpp"
+#include "runtime/streams/kinds/option_list.hpp"
 
 namespace rondo::streams {
 
@@ -45,20 +46,35 @@ void planned_stage::set_options(void const* bytes) {
   std::memcpy(static_cast<void*>(options.data()), bytes, kind->option_bytes);
 }
 
-std::uint64_t planned_stage::scratch_bytes(stage_shapes shapes) const {
-  return kind->scratch_bytes != nullptr ? kind->scratch_bytes(option_bytes(), shapes) : 0;
+stage_spec planned_stage::spec_for(std::array<any_about, most_ports> const& with) const {
+  auto const refused = [this](std::string const& why) {
+    return fmt::format("the stage '{}' refuses what it is to work on: {}", name, why);
+  };
+  if (auto const why = wrong_option(*kind, option_bytes()); !why.empty()) throw graph_error(refused(why));
+  stage_spec spec;
+  spec.inputs = with;
+  try {
+    if (kind->spec != nullptr) kind->spec(option_bytes(), spec);
+  } catch (std::exception const& e) {
+    refuse(*this, refused(e.what()), e);
+  }
+  if (!spec.refusal.empty()) throw graph_error(refused(spec.refusal));
+  for (std::uint32_t o = 0; o < kind->outputs.size(); ++o)
+    for (std::uint32_t i = 0; i < kind->inputs.size() && !spec.outputs[o].is_known; ++i)
+      if (kind->inputs[i].frame == kind->outputs[o].frame) spec.outputs[o] = spec.inputs[i];
+  return spec;
 }
 
-bool planned_stage::is_measurable() const {
-  return kind->cost_ns == nullptr && kind->where == works::anywhere && kind->open == nullptr &&
+bool planned_stage::is_measurable(stage_spec const& spec) const {
+  return !spec.has_cost && kind->where == works::anywhere && kind->make_host == nullptr &&
          !kind->outputs.empty() &&
          std::ranges::any_of(inputs, [](auto const& in) { return in.from != no_stage; });
 }
 
-std::shared_ptr<void> planned_stage::open(stage_shapes shapes, host_link& link) const {
-  if (kind->open == nullptr) return nullptr;
+std::shared_ptr<void> planned_stage::make_host(stage_spec spec, host_link& link) const {
+  if (kind->make_host == nullptr) return nullptr;
   try {
-    return started("a stage", [&] { return kind->open(option_bytes(), shapes, link); });
+    return started("a stage", [&] { return kind->make_host(option_bytes(), spec, link); });
   } catch (no_thread const&) {
     throw;
   } catch (std::exception const& e) {
@@ -73,7 +89,7 @@ void graph_plan::decide(bool is_whole) {
   if (is_whole) check_connections();
   check_replicas();
   sort();
-  find_shapes(is_whole);
+  ask_for_specs(is_whole);
   choose_places();
   find_transfers();
 }
@@ -146,41 +162,31 @@ void graph_plan::sort() {
                                 fmt::join(circle, ", ")));
 }
 
-void graph_plan::find_shapes(bool is_whole) {
-  shapes_.assign(stages.size(), {});
+void graph_plan::ask_for_specs(bool is_whole) {
+  specs_.assign(stages.size(), {});
   for (auto const s : order_) {
     auto const& stage = stages[s];
     auto const &inputs = stage.kind->inputs, &outputs = stage.kind->outputs;
-    auto& shapes = shapes_[s];
+    std::array<any_about, most_ports> with{};
     bool all_known = true;
     for (std::uint32_t i = 0; i < inputs.size(); ++i) {
       auto const& in = stage.inputs[i];
-      if (in.from != no_stage) shapes.inputs[i] = shapes_[in.from].outputs[in.output];
-      all_known = all_known && (shapes.inputs[i].is_known || inputs[i].is_optional);
+      if (in.from != no_stage) with[i] = specs_[in.from].outputs[in.output];
+      all_known = all_known && (with[i].is_known || inputs[i].is_optional);
     }
     if (!is_whole && !all_known) continue;  // it may still be connected
-    if (stage.kind->shapes != nullptr) {
-      auto const text = [&](std::string const& why) {
-        return fmt::format("the stage '{}' refuses what it is to work on: {}", stage.name, why);
-      };
-      std::string refusal;
-      try {
-        refusal = stage.kind->shapes(stage.option_bytes(), shapes);
-      } catch (std::exception const& e) {
-        refuse(stage, text(e.what()), e);
-      }
-      if (!refusal.empty()) throw graph_error(text(refusal));
-    } else {
-      for (std::uint32_t o = 0; o < outputs.size(); ++o)
-        for (std::uint32_t i = 0; i < inputs.size() && !shapes.outputs[o].is_known; ++i)
-          if (inputs[i].frame == outputs[o].frame) shapes.outputs[o] = shapes.inputs[i];
-    }
+    specs_[s] = stage.spec_for(with);
     for (std::uint32_t o = 0; o < outputs.size(); ++o)
-      if (!shapes.outputs[o].is_known)
+      if (!specs_[s].outputs[o].is_known)
         throw graph_error(fmt::format(
-            "the stage '{}' does not say what its output '{}' has: its type needs a function `shapes`",
+            "the stage '{}' does not say what its output '{}' has: its type needs a function `spec`",
             stage.name, outputs[o].name));
   }
+}
+
+void graph_plan::replace(std::uint32_t stage, planned_stage next, stage_spec spec) {
+  stages[stage] = std::move(next);
+  specs_[stage] = std::move(spec);
 }
 
 bool graph_plan::may_use(std::uint32_t device) const {
@@ -217,22 +223,21 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
 /// By the stage's own estimate, or measured, in all places or in none.
 void graph_plan::find_costs(std::uint32_t s, std::vector<stage_place>& places) {
   auto const& stage = stages[s];
-  bool const has_own = stage.kind->cost_ns != nullptr;
+  auto const& spec = specs_[s];
   for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
-    if (!shapes_[s].outputs[o].is_known) return;
-  if (!has_own && (!measure || !stage.is_measurable())) return;
+    if (!spec.outputs[o].is_known) return;
+  if (!spec.has_cost && (!measure || !stage.is_measurable(spec))) return;
   std::vector<std::string> texts;
   std::vector<std::uint64_t> costs;
   for (auto const& p : places) {
-    auto const ns = has_own
-                        ? stage.kind->cost_ns(stage.option_bytes(), shapes_[s], devices_[p.where].has_memory)
-                        : measure(stage, shapes_[s], p.where);
+    auto const own = devices_[p.where].has_memory ? spec.accelerator_ns : spec.host_ns;
+    auto const ns = spec.has_cost ? own : measure(stage, spec, p.where);
     if (!ns) return;
     costs.push_back(*ns);
     texts.push_back(fmt::format("{:.3f} ms on {}", static_cast<double>(*ns) / 1e6, devices_[p.where].name));
   }
   for (std::size_t i = 0; i < places.size(); ++i) places[i].ns = costs[i];
-  costs_[s] = fmt::format("{}: {}", has_own ? "expected" : "measured", fmt::join(texts, ", "));
+  costs_[s] = fmt::format("{}: {}", spec.has_cost ? "expected" : "measured", fmt::join(texts, ", "));
 }
 
 /// Between two devices with memory, by way of the host.
@@ -262,7 +267,7 @@ void graph_plan::choose_places() {
       negotiating_output out{.from = s,
                              .to = std::move(read->second),
                              .ns = std::vector<std::uint64_t>(std::size_t{count} * count)};
-      auto const bytes = shapes_[s].outputs[o].is_known ? frame_bytes(s, o) : 1u << 20;
+      auto const bytes = specs_[s].outputs[o].is_known ? frame_bytes(s, o) : 1u << 20;
       for (std::uint32_t a = 0; a < count; ++a)
         for (std::uint32_t b = 0; b < count; ++b) out.ns[a * count + b] = copy_ns(a, b, bytes);
       outputs.push_back(std::move(out));
@@ -281,11 +286,12 @@ void graph_plan::find_transfers() {
         auto& t = transfers_[at->second];
         t.how = std::max(t.how, in.how);
         t.capacity = std::max(t.capacity, in.capacity);
+        t.by_hand = t.by_hand && stages[s].kind->is_transfer;
         continue;
       }
       auto const bytes = frame_bytes(in.from, in.output);
       transfers_.push_back({in.from, in.output, places_[s], in.how, std::max(in.capacity, 1u), bytes,
-                            copy_ns(places_[in.from], places_[s], bytes)});
+                            copy_ns(places_[in.from], places_[s], bytes), stages[s].kind->is_transfer});
     }
 }
 
@@ -296,7 +302,7 @@ planned_transfer const* graph_plan::transfer_to(std::uint32_t stage, std::uint32
 }
 
 std::uint64_t graph_plan::frame_bytes(std::uint32_t stage, std::uint32_t output) const {
-  return stages[stage].kind->outputs[output].bytes(shapes_[stage].outputs[output]);
+  return stages[stage].kind->outputs[output].bytes(specs_[stage].outputs[output]);
 }
 
 std::string graph_plan::why(std::uint32_t s) const {

@@ -36,11 +36,13 @@ struct planned_stage {
   void const* option_bytes() const noexcept { return options.data(); }
   /// kind->option_bytes of them.
   void set_options(void const* bytes);
-  std::uint64_t scratch_bytes(stage_shapes shapes) const;
+  /// Checks its options, and asks it what it needs and makes for these inputs. Outputs stay unknown if nothing says what they have. Throws
+  /// graph_error.
+  stage_spec spec_for(std::array<any_about, most_ports> const& inputs) const;
   /// Whether it may be run to see how long it takes. A source or a sink would do something for others to see.
-  bool is_measurable() const;
-  /// What it needs on the host; null: nothing. Throws graph_error.
-  std::shared_ptr<void> open(stage_shapes shapes, host_link& link) const;
+  bool is_measurable(stage_spec const& spec) const;
+  /// Its half on the host; null: it has none. Throws graph_error.
+  std::shared_ptr<void> make_host(stage_spec spec, host_link& link) const;
 };
 
 /// An output that some reader of another device needs there: copied once for all of them.
@@ -51,6 +53,7 @@ struct planned_transfer {
   std::uint32_t capacity = 0;
   std::uint64_t bytes = 0;
   std::uint64_t ns = 0;  // what a copy is expected to take
+  bool by_hand = false;  // its readers are `to_device` or `to_host` (actors/streams/transfers.hpp) alone
 };
 
 /// What a copy between the host and a device takes.
@@ -74,9 +77,8 @@ class graph_plan {
   graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed = {});
 
   std::vector<planned_stage> stages;
-  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage without `cost_ns`.
-  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_shapes const&, std::uint32_t)>
-      measure;
+  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage that does not say so.
+  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_spec const&, std::uint32_t)> measure;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
   void decide(bool is_whole);
@@ -84,11 +86,13 @@ class graph_plan {
   // -- after `decide`
   std::vector<std::uint32_t> const& places() const noexcept { return places_; }  // devices of the stages
   std::vector<std::uint32_t> const& order() const noexcept { return order_; }  // each stage after its writers
-  std::vector<stage_shapes> const& shapes() const noexcept { return shapes_; }
+  std::vector<stage_spec> const& specs() const noexcept { return specs_; }
   std::vector<planned_transfer> const& transfers() const noexcept { return transfers_; }
   std::vector<planned_device> const& devices() const noexcept { return devices_; }
   /// The transfer that brings this input its frames; null: they come from the same device.
   planned_transfer const* transfer_to(std::uint32_t stage, std::uint32_t input) const noexcept;
+  /// Puts another stage with the same ports and frames in the place of one.
+  void replace(std::uint32_t stage, planned_stage next, stage_spec spec);
   std::uint64_t frame_bytes(std::uint32_t stage, std::uint32_t output) const;
   /// Why the stage works where it does.
   std::string why(std::uint32_t stage) const;
@@ -100,7 +104,7 @@ class graph_plan {
   void check_connections() const;
   void check_replicas() const;
   void sort();
-  void find_shapes(bool is_whole);
+  void ask_for_specs(bool is_whole);
   void choose_places();
   void find_transfers();
   std::vector<stage_place> possible_places(std::uint32_t stage);
@@ -113,7 +117,7 @@ class graph_plan {
   std::vector<std::uint32_t> allowed_;  // empty: all
   std::vector<std::uint32_t> order_, places_;
   std::vector<std::string> costs_;  // of the stages, for `why`
-  std::vector<stage_shapes> shapes_;
+  std::vector<stage_spec> specs_;
   std::vector<planned_transfer> transfers_;
   std::map<std::array<std::uint32_t, 3>, std::size_t> transfer_at_;  // by stage, output, and device
 };

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "actors/video/video_module.hpp"
-#include "kernels/streams/shapes.hpp"
 #include "runtime/streams/graph.hpp"
+#include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace streams = rondo::streams;
 namespace video = rondo::video;
@@ -43,11 +43,10 @@ struct average {
   };
 
   // On the host, before the graph begins: what it takes, and what it makes.
-  static std::string shapes(options const& o, streams::shapes_of<average>& s) {
-    auto const samples = *s.in<"samples">();
-    if (samples.count > o.most) return "more than " + std::to_string(o.most) + " numbers a frame";
+  static void spec(options const& o, streams::spec_of<average>& s) {
+    if (s.in<"samples">()->count > o.most)
+      s.refuse("more than " + std::to_string(o.most) + " numbers a frame");
     s.out<"mean">({1});
-    return {};
   }
 
   RONDO_HD void process(streams::stage_context<average>& ctx, streams::tick const&) {

@@ -24,18 +24,16 @@ using address = streams::option_text<128>;
 void make_pattern(streams::graph& g, address const& first) {
   // The first process listens. Any number of readers may connect.
   auto const pattern = g.add<video::test_pattern>("pattern", {.width = 640, .height = 480});
-  auto const to = g.add<video::network_sink>("to", {.listen = first, .waits = true});
+  auto const to = g.add<video::network_sink>("to", {.listen = first});
   g.connect(pattern.out<"video">(), to.in<"video">());
 }
 
 void make_soft(streams::graph& g, address const& first, address const& second) {
   // The second one connects to the first, and listens itself.
-  auto const from = g.add<video::network_source>("from", {.connect = first,
-                                                          .frame = {.width = 640, .height = 480},
-                                                          .delivery = streams::delivery::lossless,
-                                                          .follow_end = true});
+  auto const from =
+      g.add<video::network_source>("from", {.connect = first, .shape = {640, 480}, .follow_end = true});
   auto const soft = g.add<video::blur>("soft", {.sigma = 2});
-  auto const to = g.add<video::network_sink>("to", {.listen = second, .waits = true});
+  auto const to = g.add<video::network_sink>("to", {.listen = second});
   g.connect(from.out<"video">(), soft.in<"video">());
   g.connect(soft.out<"video">(), to.in<"video">());
 }
@@ -43,7 +41,8 @@ void make_soft(streams::graph& g, address const& first, address const& second) {
 void make_screen(streams::graph& g, address const& second) {
   // The third one takes the newest picture, and ends when the others have ended.
   auto const from = g.add<video::network_source>(
-      "from", {.connect = second, .frame = {.width = 640, .height = 480}, .follow_end = true});
+      "from",
+      {.connect = second, .shape = {640, 480}, .delivery = streams::delivery::latest, .follow_end = true});
   auto const screen = g.add<video::null_sink>("screen");
   g.connect(from.out<"video">(), screen.in<"video">());
 }

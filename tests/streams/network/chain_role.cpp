@@ -32,9 +32,8 @@ std::atomic<bool> ends{false};
 struct source {
   using ports = streams::ports<streams::out<"video", video::image>>;
   static constexpr auto where = streams::works::on_host;
-  static std::string shapes(streams::options_of<source> const&, streams::shapes_of<source>& s) {
+  static void spec(streams::options_of<source> const&, streams::spec_of<source>& s) {
     s.out<"video">(picture);
-    return {};
   }
   void process(streams::stage_context<source>& ctx, streams::tick const&) {
     if (ends.load(std::memory_order_relaxed)) return ctx.end(), ctx.wait();
@@ -90,7 +89,7 @@ streams::option_text<Bytes> text(char const* from) {
 }
 auto from(char const* address) {
   return video::network_source::options{.connect = text<128>(address),
-                                        .frame = {picture.width, picture.height, picture.format},
+                                        .shape = {picture.width, picture.height, picture.format},
                                         .delivery = delivery::lossless,
                                         .follow_end = true};
 }
@@ -104,7 +103,7 @@ void run(int argc, char** argv) {
   };
   if (role == "source" && argc == 3) {
     auto const makes = g.add<source>("makes");
-    auto const to = g.add<video::network_sink>("to", {.listen = text<128>(argv[2])});
+    auto const to = g.add<video::network_sink>("to", {.listen = text<128>(argv[2]), .readers = 0});
     g.connect(makes.out<"video">(), to.in<"video">());
     g.start();
     for (char c; ::read(0, &c, 1) == 1;) {
@@ -119,7 +118,7 @@ void run(int argc, char** argv) {
   } else if (role == "filter" && argc == 4) {
     auto const gets = g.add<video::network_source>("gets", from(argv[2]));
     auto const inverts = g.add<filter>("inverts");
-    auto const to = g.add<video::network_sink>("to", {.listen = text<128>(argv[3])});
+    auto const to = g.add<video::network_sink>("to", {.listen = text<128>(argv[3]), .readers = 0});
     g.connect(gets.out<"video">(), inverts.in<"video">());
     g.connect(inverts.out<"video">(), to.in<"video">());
     g.start();

@@ -47,10 +47,11 @@ struct album {
 
 /// A pattern that is sent, and kept.
 struct writing {
-  explicit writing(std::string const& at, std::uint64_t ticks, bool waits = true) : g(rt, {.ticks = ticks}) {
+  explicit writing(std::string const& at, std::uint64_t ticks, std::uint32_t readers = 1)
+      : g(rt, {.ticks = ticks}) {
     auto const pattern = g.add<video::test_pattern>("pattern", {.width = 64, .height = 48});
     auto const keep = g.add<video::callback_sink>("keep", {&album::add, &made});
-    to = g.add<video::network_sink>("to", {.listen = text(at), .waits = waits});
+    to = g.add<video::network_sink>("to", {.listen = text(at), .readers = readers});
     g.connect(pattern.out<"video">(), keep.in<"video">());
     g.connect(pattern.out<"video">(), to.in<"video">());
     g.start();
@@ -65,7 +66,7 @@ struct reading {
   explicit reading(std::string const& at, video::network_source::options o = {}, std::uint64_t ticks = 0)
       : g(rt, {.ticks = ticks}) {
     o.connect = text(at);
-    o.frame.width = 64, o.frame.height = 48;
+    o.shape = {64, 48};
     from = g.add<video::network_source>("from", o);
     auto const keep = g.add<video::callback_sink>("keep", {&album::add, &got});
     g.connect(from.out<"video">(), keep.in<"video">());
@@ -104,14 +105,14 @@ TEST_CASE("two graphs pass pictures over a socket, and the end, whichever starts
 TEST_CASE("a graph that has taken its ticks ends, and the sender goes on", "[network]") {
   scratch_directory const d("network-graph");
   auto const at = address(d, false, "video");
-  writing w(at, 0, false);
+  writing w(at, 0, 0);
   {
     reading r(at, {.delivery = delivery::lossless}, 20);
     CHECK(!r.g.wait(60s));
     CHECK(r.got.size() == 20);
   }
   {
-    reading r(at, {}, 20);  // latest
+    reading r(at, {.delivery = delivery::latest}, 20);
     CHECK(!r.g.wait(60s));
     CHECK(r.got.size() == 20);
   }
@@ -123,13 +124,13 @@ TEST_CASE("graphs stop at once although nobody is connected", "[network]") {
   scratch_directory const d("network-graph");
   auto const at = address(d, GENERATE(false, true), "video");
   SECTION("a sink that waits for readers") {
-    writing w(at, 0, true);
+    writing w(at, 0, 1);
     CHECK(eventually([&] { return w.made.size() >= 2; }));
     CHECK(!w.g.stop());  // an error if it takes 10 s
     CHECK(w.g.counts(w.to).processed == w.g.counts(w.to).lost);
   }
   SECTION("a sink that does not wait") {
-    writing w(at, 0, false);
+    writing w(at, 0, 0);
     CHECK(eventually([&] { return w.made.size() >= 10; }));
     CHECK(!w.g.stop());
     CHECK(w.g.counts(w.to).processed == w.g.counts(w.to).lost);
@@ -150,11 +151,12 @@ TEST_CASE("a graph with network stages that cannot start says why", "[network]")
                                                        "'video.sock' begins with neither unix: nor tcp:"));
   CHECK_THROWS_WITH(reading("tcp:localhost:x"),
                     Contains("connect: 'tcp:localhost:x' has a port that is not a number"));
-  writing const w(at, 1, false);
+  writing const w(at, 1, 0);
   CHECK_THROWS_WITH(writing(at, 1), Contains("another service listens there"));
   runtime rt{use<video_stages>, {.device = "cpu"}};
   streams::graph g{rt};
-  auto const from = g.add<video::network_source>("from", {.connect = text(at), .frame = {.width = 63}});
+  auto const from =
+      g.add<video::network_source>("from", {.connect = text(at), .shape = {.width = 63, .height = 48}});
   auto const to = g.add<video::network_sink>("to", {.listen = text(at + "2")});
   g.connect(from.out<"video">(), to.in<"video">());
   CHECK_THROWS_WITH(g.start(), Contains("the width and the height of a picture are even"));
@@ -181,7 +183,7 @@ TEST_CASE("network stages list their options for files", "[network]") {
   names sink, source;
   video::network_sink::options{}.describe(sink);
   video::network_source::options{}.describe(source);
-  CHECK(sink.all == std::set<std::string>{"listen", "capacity", "most_readers", "waits", "patience_ms"});
+  CHECK(sink.all == std::set<std::string>{"listen", "capacity", "readers", "most_readers", "patience_ms"});
   CHECK(source.all == std::set<std::string>{"connect", "width", "height", "format", "delivery", "capacity",
                                             "follow_end", "patience_ms"});
 }
