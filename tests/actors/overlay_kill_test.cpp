@@ -1,5 +1,5 @@
-// The overlay command is killed at random instants, mostly while it writes a checkpoint: the next run resumes from the last
-// complete checkpoint, and no frame or message is lost or handled twice.
+// The overlay command is killed at random instants, mostly while it writes a checkpoint: the next run resumes from the
+// last complete checkpoint, and no frame or message is lost or handled twice.
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
@@ -12,6 +12,7 @@
 
 #include "tests/actors/command_fixture.hpp"
 #include "tests/limit_files.hpp"
+#include "tests/long_runs.hpp"
 #include "tests/seed.hpp"
 #include "tests/variables.hpp"
 
@@ -19,7 +20,7 @@ using namespace command_test;
 
 namespace {
 
-constexpr int wanted_torn = RONDO_OVERLAY_KILLS;  // kills in the middle of writing
+int const wanted_torn = rondo_test::times(6, 40);  // kills in the middle of writing
 constexpr int clip_frames = 150, frames_between_checkpoints = 3;
 
 /// Reports the events of the files of a directory in order, including those caused by a process that has died.
@@ -56,8 +57,8 @@ class directory_watch {
 
 /// The place of the checkpoint, and what is known about its contents.
 struct story {
-  // In the build folder: the folder for temporary files may not be on a disk; checkpoints would then take microseconds to
-  // write, and many kills would come too late.
+  // In the build folder: the folder for temporary files may not be on a disk; checkpoints would then take microseconds
+  // to write, and many kills would come too late.
   folder dir{fs::current_path()};
   std::string clip = make_clip(dir, "walk.mp4", clip_frames);
   fs::path states = make_folder(dir.path / "states");
@@ -155,8 +156,8 @@ std::int64_t number_in(std::string const& text, char const* pattern) {
   return std::regex_search(text, found, std::regex(pattern)) ? std::stoll(found[1]) : 0;
 }
 
-/// Resumes from a copy of the checkpoint, runs to the clip's end, and checks the sums. Returns the number of frames in the
-/// checkpoint.
+/// Resumes from a copy of the checkpoint, runs to the clip's end, and checks the sums. Returns the number of frames in
+/// the checkpoint.
 std::int64_t finish(story const& s, char const* device) {
   auto const copy = s.dir.path / "copy.rondo";
   fs::remove(copy);

@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "runtime/core/make_device.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"
+#include "tests/catch.hpp"
 #include "tests/conformance/behaviours_next.hpp"
 #if defined(RONDO_PTX_TESTBED)
 #include <filesystem>
@@ -68,14 +70,29 @@ std::vector<variant> some_of(std::vector<variant> all) {
   std::_Exit(0);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+namespace {
+/// Two of them, by the name of the case: with sanitizers each case is slow, and together the cases still use all.
+std::vector<variant> two_of(std::vector<variant> all) {
+  auto const first = std::hash<std::string>{}(Catch::getResultCapture().getCurrentTestName()) % all.size();
+  std::swap(all[0], all[first]);
+  std::swap(all[1], all[1 + first % (all.size() - 1)]);
+  all.resize(2);
+  return all;
+}
+}  // namespace
+#endif
+
 std::vector<variant> variants() {
 #if defined(RONDO_PTX_TESTBED)
   if (std::getenv("RONDO_CONFORMANCE_PTX") != nullptr) return variants_of({{"ptx", 32}});
 #endif
   std::vector<kind> kinds = {{"cpu", 1}, {"emulated", 1}, {"emulated", 8, modes::persistent}};
-#if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // a lane is a thread, and those are slow there
-  kinds.push_back({"emulated", 32, modes::rounds});
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (std::getenv("RONDO_DEVICE") == nullptr && std::getenv("RONDO_LONG_TESTS") == nullptr)
+    return two_of(variants_of(kinds));
+#else
+  kinds.push_back({"emulated", 32, modes::rounds});  // a lane is a thread, and those are slow with sanitizers
 #endif
   if (has_gpu()) kinds.insert(kinds.end(), {{"cuda", 32}, {"cuda", 64}});
   return requested(variants_of(kinds));
@@ -98,8 +115,8 @@ start_book& book() {
 
 #if defined(RONDO_PTX_TESTBED)
 namespace {
-/// The PTX of the testbed and of its next version. RONDO_CONFORMANCE_PTX may name the first one, because tools/mutants --ptx
-/// plants bugs there and tools/gpu carries it to another machine; the other one may lie beside it.
+/// The PTX of the testbed and of its next version. RONDO_CONFORMANCE_PTX may name the first one, because tools/mutants
+/// --ptx plants bugs there and tools/gpu carries it to another machine; the other one may lie beside it.
 std::pair<std::string, std::string> testbeds_ptx() {
   std::filesystem::path const named = std::getenv("RONDO_CONFORMANCE_PTX");
   if (named.extension() != ".ptx") return {RONDO_PTX_TESTBED, RONDO_PTX_TESTBED_NEXT};

@@ -13,6 +13,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/nats/durable_intake.hpp"
 #include "runtime/nats/durable_notes.hpp"
+#include "tests/long_runs.hpp"
 #include "tests/nats/publisher.hpp"
 #include "tests/seed.hpp"
 #include "tests/service/http_client.hpp"
@@ -67,8 +68,9 @@ void make_stream(std::filesystem::path const& config) {
 
 TEST_CASE("a durable actor handles each message once, whenever its service is killed", "[nats][G1]") {
   std::mt19937_64 random(seed_of("durable"));
-  constexpr int kills = 50;
-  constexpr std::uint64_t per_life = 100, messages = kills * per_life, left_by_a_stop = 10;
+  auto const kills = static_cast<std::uint64_t>(rondo_test::times(6, 50));
+  constexpr std::uint64_t per_life = 100, left_by_a_stop = 10;
+  auto const messages = kills * per_life;
   durable_site const site("kill");
   auto const config = site.durable_config();
   publisher to(site.server.url());
@@ -117,8 +119,8 @@ TEST_CASE("a durable actor handles each message once, whenever its service is ki
   for (std::uint64_t i = 0; i < messages; ++i) wanted += amount_of(i);
   CHECK(to.sum() == wanted);
   CHECK(unfinished >= stopped);
-  std::printf("durable kill: %d kills, %d of them early, %d after a stop, %d with messages left\n", kills,
-              early, stopped, unfinished);
+  std::printf("durable kill: %d kills, %d of them early, %d after a stop, %d with messages left\n",
+              static_cast<int>(kills), early, stopped, unfinished);
   REQUIRE(ended_well(last.end(SIGTERM)));
   serve_process again(config);
   REQUIRE(again.wait_ready());

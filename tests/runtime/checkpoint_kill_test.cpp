@@ -8,6 +8,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "tests/limit_files.hpp"
+#include "tests/long_runs.hpp"
 #include "tests/runtime/checkpoint_fixture.hpp"
 #include "tests/seed.hpp"
 
@@ -57,8 +58,8 @@ class victim {
   bool began_ = false, over_ = false;
 };
 
-/// Restores the file, lets the mail be handled, and checks that nothing is lost or duplicated. Returns the number of items
-/// that the two journals took.
+/// Restores the file, lets the mail be handled, and checks that nothing is lost or duplicated. Returns the number of
+/// items that the two journals took.
 std::uint64_t check(std::filesystem::path const& file) {
   auto rt = start();
   rondo::restore(*rt, file);
@@ -80,7 +81,7 @@ std::uint64_t check(std::filesystem::path const& file) {
 TEST_CASE("the last complete checkpoint is restored whenever its writer is killed", "[checkpoint][G1][G9]") {
   scratch s;
   std::mt19937_64 random(rondo_test::seed_of("checkpoint_kill"));
-  constexpr int kills = 100;
+  int const kills = rondo_test::times(6, 100);
   std::uint64_t taken = 0;
   int at_a_byte = 0, by_chance = 0;  // kills in the middle of writing
   for (int round = 0; round < kills; ++round) {

@@ -1,10 +1,11 @@
-// Each side of shared buffers is killed a hundred times while it works, and fifty times before that; the other side
+// Each side of shared buffers is killed again and again while it works, and half as often before that; the other side
 // continues.
 #include <atomic>
 #include <fstream>
 #include <random>
 
 #include "tests/catch.hpp"
+#include "tests/long_runs.hpp"
 #include "tests/runtime/share_fixture.hpp"
 #include "tests/seed.hpp"
 
@@ -12,7 +13,7 @@ using namespace share_test;
 
 namespace {
 
-constexpr int kills = 100;
+int const kills = rondo_test::times(6, 100);
 constexpr std::uint64_t most_leases =
     4;  // of one reader: the last three, and one that waits or that it checks
 

@@ -27,9 +27,9 @@ use_ccache() {
 configure_preset() {
   command -v cmake >/dev/null || fail "cmake is not installed; run tools/deps, or install it yourself"
   use_ccache
-  # A release only needs code for the GPU of this machine, or for one generation if there is none: all generations take
-  # minutes.
-  if [[ $1 == release ]]; then export CUDAARCHS=${CUDAARCHS:-$(if gpu_here; then echo native; else echo 90; fi)}; fi
+  # A release only needs code for the GPU of this machine: all generations take minutes. If there is none, PTX from which the driver of a
+  # machine with one makes it.
+  if [[ $1 == release ]]; then export CUDAARCHS=${CUDAARCHS:-$(if gpu_here; then echo native; else echo 90-virtual; fi)}; fi
   (cd "$rondo_root" && cmake --preset "$@") ||
     fail "could not configure the preset '$1'; see the first 'CMake Error' above"
 }

@@ -11,6 +11,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/eventually.hpp"
+#include "tests/long_runs.hpp"
 #include "tests/streams/network/fixture.hpp"
 
 namespace network_test {
@@ -127,9 +128,10 @@ std::size_t count_in(std::string const& text, std::string const& part) {
 
 }  // namespace
 
-TEST_CASE("three processes in a row: the middle one is killed 50 times, and every frame is accounted for",
-          "[network]") {
-  constexpr int kills = 50;
+TEST_CASE(
+    "three processes in a row: the middle one is killed again and again, and every frame is accounted for",
+    "[network]") {
+  int const kills = rondo_test::times(6, 50);
   scratch_directory const d("network-chain");
   bool const is_tcp = GENERATE(false, true);
   INFO((is_tcp ? "TCP" : "Unix sockets"));
@@ -151,7 +153,7 @@ TEST_CASE("three processes in a row: the middle one is killed 50 times, and ever
   std::size_t sink_fds = 0, source_fds = 0, sink_bytes = 0, source_bytes = 0;
   for (int kill = 0; kill < kills; ++kill) {
     wait_for_flow();
-    if (kill == 10) {  // by then everything has been used
+    if (kill == kills / 5) {  // by then everything has been used
       sink_fds = sink.descriptors(), source_fds = source.descriptors();
       sink_bytes = sink.resident_bytes(), source_bytes = source.resident_bytes();
     }
