@@ -1,8 +1,8 @@
-// The cost of a buffer: acquire plus release from a pool, compared with malloc and mimalloc; a lease; and an access to shared
-// data when there is nothing to copy.
+// The cost of a buffer: acquire plus release from a pool, compared with malloc and mimalloc; a lease; and an access to
+// shared data when there is nothing to copy.
 //
-// Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each page, as any code
-// that fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and date.
+// Host-side cost per pair, alone and with two threads on one pool. "touch" writes the first byte of each page, as any
+// code that fills a buffer does. Google Benchmark's JSON (--benchmark_format=json) carries machine and date.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Measures how long a block takes from the exporter's call until another process has leased it and read its first word: one way, through
-// shared memory, woken by the announcement. Prints one line of JSON.
+// Measures how long a block takes from the exporter's call until another process has leased it and read its first word:
+// one way, through shared memory, woken by the announcement. Prints one line of JSON.
 //
 //   bench_sharing --blocks 2000 --bytes 3110400 --rate 240
 #include <fmt/format.h>

@@ -38,8 +38,8 @@ struct result {
   std::string series() const { return allocator == "glibc" ? peer : peer + " + " + allocator; }
 };
 
-/// Reads a file of result lines; of two about the same thing the later one counts. Throws std::runtime_error with the path,
-/// and the line when one cannot be read.
+/// Reads a file of result lines; of two about the same thing the later one counts. Throws std::runtime_error with the
+/// path, and the line when one cannot be read.
 std::vector<result> read_results(std::string const& path);
 /// The one with the best figure of those that `holds` is true for; null: there is none.
 result const* best_of(std::vector<result> const& all, bool higher_is_better,

@@ -66,8 +66,8 @@ void tell_all(actor_ref<Sink> const& to, Messages const& messages) {
   unsigned refusals = 0;
   while (auto const refused = to.try_tell(messages)) {
     if (refused != errc::mailbox_full) throw std::runtime_error("fan-in: " + refused.message());
-    // Waits long enough for the actor to make room for several messages; the actor's thread may also be waiting for this
-    // processor.
+    // Waits long enough for the actor to make room for several messages; the actor's thread may also be waiting for
+    // this processor.
     for (int i = 0; i < 32; ++i) relax();
     if (++refusals % 8 == 0) std::this_thread::yield();
   }
@@ -135,9 +135,9 @@ void append_fan_in(case_list& cases, unsigned producers) {
   add("rondo pinned, batches of 64", fan_in<64, batch_sink>, placement::pinned);
 }
 
-/// Message counters are part of the protocol and cannot be switched off. Only the timing of messages, when they are sent and
-/// when they were handled, can be switched off. The rate "without" therefore has all counters, and times one message in
-/// 1,048,576. tools/bench --telemetry compares builds with and without all telemetry.
+/// Message counters are part of the protocol and cannot be switched off. Only the timing of messages, when they are
+/// sent and when they were handled, can be switched off. The rate "without" therefore has all counters, and times one
+/// message in 1,048,576. tools/bench --telemetry compares builds with and without all telemetry.
 case_list metrics_cases() {
   case_list cases;
   auto const add = [&](char const* peer, std::uint32_t every, bool anchor) {

@@ -21,9 +21,9 @@ void capture_graph(runtime& rt, std::string actor, std::uint32_t device, std::si
                    std::function<void(stream&, std::byte const*, std::byte*)> const& work);
 }
 
-/// Calls `work` with a rondo::stream and the device addresses of request and reply; its steps will run on `device`. Throws
-/// boost::system::system_error if there is no memory for request and reply, std::runtime_error if the machine fails, and
-/// std::invalid_argument for a device that does not exist.
+/// Calls `work` with a rondo::stream and the device addresses of request and reply; its steps will run on `device`.
+/// Throws boost::system::system_error if there is no memory for request and reply, std::runtime_error if the machine
+/// fails, and std::invalid_argument for a device that does not exist.
 template <captured_behaviour Behaviour, class Work>
 void capture_graph(runtime& rt, std::string actor, std::uint32_t device, Work work) {
   using request = typename Behaviour::request_type;

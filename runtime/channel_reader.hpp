@@ -1,13 +1,14 @@
-// Receives in the program what actors send to a channel (actors/channel/channel.hpp), one message at a time, as a stream of Asio.
+// Receives in the program what actors send to a channel (actors/channel/channel.hpp), one message at a time, as a
+// stream of Asio.
 //
 //   rondo::channel_reader<alarm> reader{a};              // a ref to a channel
 //   alarm const next = co_await reader.async_receive();
 //   rondo::result<alarm> const other = reader.receive(1s);
 //
-// A reader has one receive at a time: another one completes with wrong_state. A message is got when the handler is called with it. If
-// the receive ends otherwise (timed_out, cancelled, or the handler is destroyed), the next one gets it: no message is lost, none comes
-// twice. A new reader does not know whether an earlier one got the message that was given last: unless a later receive followed, it
-// gets that again. Pass on `got` to avoid this.
+// A reader has one receive at a time: another one completes with wrong_state. A message is got when the handler is
+// called with it. If the receive ends otherwise (timed_out, cancelled, or the handler is destroyed), the next one gets
+// it: no message is lost, none comes twice. A new reader does not know whether an earlier one got the message that was
+// given last: unless a later receive followed, it gets that again. Pass on `got` to avoid this.
 // A channel has one reader: a receive of another one ends the receive that waits with wrong_state.
 //
 // Threads: any. Handlers, executors, and cancellation: as in an ask (runtime/messaging/actor_ref.hpp).
@@ -22,8 +23,8 @@
 
 namespace rondo {
 
-/// The options of a channel with room for `capacity` messages, at least 2. A receive that waits takes up the room of one: it waits only
-/// while there is no message.
+/// The options of a channel with room for `capacity` messages, at least 2. A receive that waits takes up the room of
+/// one: it waits only while there is no message.
 inline actor_options channel_options(std::uint32_t capacity, actor_options others = {}) {
   others.capacity = std::max(capacity, 2u) + room_to_receive.slots;
   others.reserve = room_to_receive;
@@ -90,8 +91,8 @@ class channel_reader {
     state_->got = got;
   }
 
-  /// Receives the next message, which it waits for, and completes with void(error_code, Message). Errors: wrong_state, and
-  /// those of an ask: timed_out, cancelled, terminated if the channel ends meanwhile, actor_gone if it has ended.
+  /// Receives the next message, which it waits for, and completes with void(error_code, Message). Errors: wrong_state,
+  /// and those of an ask: timed_out, cancelled, terminated if the channel ends meanwhile, actor_gone if it has ended.
   template <class Token = boost::asio::use_awaitable_t<>>
   auto async_receive(time_limit timeout, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code, Message)>(

@@ -86,8 +86,8 @@ std::string why_no_room(runtime_core const& core, checkpoint_image const& image)
   return {};
 }
 
-/// Nothing is sent from a line to a device with its own memory while this lives. Begin it before the safepoint, so that each
-/// message is in one place then.
+/// Nothing is sent from a line to a device with its own memory while this lives. Begin it before the safepoint, so that
+/// each message is in one place then.
 class held_mail {
  public:
   explicit held_mail(runtime_core& core) : core_(core) {

@@ -18,10 +18,11 @@ struct checkpoint_image;
 
 /// Writes all actors, their states, and their waiting mail to `file`, at a safepoint. Blocks its caller, but senders
 /// hardly at all. The actors of graphs are left out, and their names are returned: a graph has checkpoints of its own
-/// (streams::graph::checkpoint). To the others they have ended: mail for them is rejected or becomes a dead letter, in the file, and
-/// their ids are not used again. An actor that holds addresses (`holds_addresses`, kernels/actor/module.hpp) is refused. Replaces an old file only with a complete new one. `notes` are the caller's own bytes, which `restore`
-/// returns: data that must agree with the states, such as which messages of a queue they include. Throws
-/// std::runtime_error with the file and the reason.
+/// (streams::graph::checkpoint). To the others they have ended: mail for them is rejected or becomes a dead letter, in
+/// the file, and their ids are not used again. An actor that holds addresses (`holds_addresses`,
+/// kernels/actor/module.hpp) is refused. Replaces an old file only with a complete new one. `notes` are the caller's
+/// own bytes, which `restore` returns: data that must agree with the states, such as which messages of a queue they
+/// include. Throws std::runtime_error with the file and the reason.
 std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& file,
                                     std::span<std::byte const> notes = {});
 
@@ -30,8 +31,8 @@ namespace detail {
 void checkpoint_and_report(runtime& rt, std::filesystem::path const& file, std::span<std::byte const> notes);
 }  // namespace detail
 
-/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would throw. A failure
-/// report names the actors that were left out.
+/// The same for a caller that does not wait: completes with void(std::exception_ptr), which has what the call would
+/// throw. A failure report names the actors that were left out.
 template <detail::operation_token<void(std::exception_ptr)> Token>
 requires(!std::is_convertible_v<Token, std::span<std::byte const>>) auto checkpoint(
     runtime& rt, std::filesystem::path file, Token&& token) {
@@ -49,10 +50,10 @@ auto checkpoint(runtime& rt, std::filesystem::path file, std::span<std::byte con
       });
 }
 
-/// Launches all actors of a checkpoint with their ids, states, and mail; counters continue from their saved values. Returns
-/// the checkpoint's notes. Precondition: the runtime has no actors, and no other thread uses it during the call. Blocks.
-/// Throws std::runtime_error for a file that is torn, foreign, from another module, or too large for this runtime; the
-/// runtime then has no actors.
+/// Launches all actors of a checkpoint with their ids, states, and mail; counters continue from their saved values.
+/// Returns the checkpoint's notes. Precondition: the runtime has no actors, and no other thread uses it during the
+/// call. Blocks. Throws std::runtime_error for a file that is torn, foreign, from another module, or too large for this
+/// runtime; the runtime then has no actors.
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file);
 
 namespace detail {

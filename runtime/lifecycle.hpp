@@ -2,8 +2,8 @@
 //
 //   co_await rondo::terminate(clicks, rondo::termination::drain);
 //
-// Each takes an actor_ref or an any_ref, which knows its runtime; runtime::at turns an id into a ref. The operations bypass
-// the mailbox: an actor carries them out before its next message. Threads: any.
+// Each takes an actor_ref or an any_ref, which knows its runtime; runtime::at turns an id into a ref. The operations
+// bypass the mailbox: an actor carries them out before its next message. Threads: any.
 #pragma once
 
 #include <concepts>
@@ -52,8 +52,8 @@ auto terminate(Ref const& actor, termination how, Token&& token = {}) {
   return detail::control(actor, how == termination::drain ? control_drain : control_discard,
                          std::forward<Token>(token));
 }
-/// Completes with void(error_code, inspection): the depth by priority at one turn of the actor, and its state and counters as read
-/// just after that turn.
+/// Completes with void(error_code, inspection): the depth by priority at one turn of the actor, and its state and
+/// counters as read just after that turn.
 template <local_ref Ref, class Token = boost::asio::use_awaitable_t<>>
 auto inspect(Ref const& actor, Token&& token = {}) {
   return detail::control<inspection>(actor, control_inspect, std::forward<Token>(token));

@@ -1,5 +1,5 @@
-// Operations of a runtime that block, as operations of Asio: they run on a thread of their own, one after the other, in the order of
-// their calls, and complete on the handler's executor, by default the runtime's own thread.
+// Operations of a runtime that block, as operations of Asio: they run on a thread of their own, one after the other, in
+// the order of their calls, and complete on the handler's executor, by default the runtime's own thread.
 //
 // At the end of the runtime, those that have not begun fail as the calls would.
 #pragma once

@@ -3,8 +3,8 @@
 //   auto const p = rondo::profile_operation(rt, [&] { return worker.ask(work{}, 1s, rondo::block); });
 //   fmt::print("{}\n", rondo::to_text(p));
 //
-// Times are from the host's steady clock, around the whole call: the time that a caller waits. Threads: one. Concurrent use of
-// the runtime is counted too.
+// Times are from the host's steady clock, around the whole call: the time that a caller waits. Threads: one. Concurrent
+// use of the runtime is counted too.
 #pragma once
 
 #include <algorithm>
@@ -70,8 +70,8 @@ struct costs_so_far {
 
 }  // namespace detail
 
-/// Calls `operation` `warm_up` times, then `repeats` times. Propagates its exceptions. Throws std::invalid_argument if repeats
-/// is 0.
+/// Calls `operation` `warm_up` times, then `repeats` times. Propagates its exceptions. Throws std::invalid_argument if
+/// repeats is 0.
 template <class Operation>
 auto profile_operation(runtime& rt, Operation operation, profile_options const& options = {}) {
   using result_type = std::invoke_result_t<Operation&>;

@@ -1,4 +1,5 @@
-// A recording: a file of each message that actors complete, with its outcome. runtime/replay.hpp lets actors handle them again.
+// A recording: a file of each message that actors complete, with its outcome. runtime/replay.hpp lets actors handle
+// them again.
 //
 //   rondo::recording tape(rt, "morning.recording");   // writes the living actors first
 //   ...
@@ -23,15 +24,16 @@ class recording {
   recording(runtime& rt, std::filesystem::path const& file);
   recording(recording const&) = delete;
   recording& operator=(recording const&) = delete;
-  /// As `end`, but errors become failure reports of the runtime. If there is no safepoint, because a handler does not return,
-  /// the recording continues until the runtime stops or another recording starts. A forked child's copy does nothing.
+  /// As `end`, but errors become failure reports of the runtime. If there is no safepoint, because a handler does not
+  /// return, the recording continues until the runtime stops or another recording starts. A forked child's copy does
+  /// nothing.
   ~recording();
 
-  /// Writes the collected entries to the file, for programs that may be killed; otherwise up to 64 KiB are collected first.
-  /// False if the file is incomplete and will stay so. Throws std::runtime_error after `end`.
+  /// Writes the collected entries to the file, for programs that may be killed; otherwise up to 64 KiB are collected
+  /// first. False if the file is incomplete and will stay so. Throws std::runtime_error after `end`.
   bool flush();
-  /// Ends the recording. Throws std::runtime_error if it has already ended, if no safepoint was reached (try again), or if the
-  /// file is incomplete. The latter was also a failure report when it happened.
+  /// Ends the recording. Throws std::runtime_error if it has already ended, if no safepoint was reached (try again), or
+  /// if the file is incomplete. The latter was also a failure report when it happened.
   void end();
 
  private:

@@ -39,8 +39,8 @@ class runtime_core;
 
 class runtime {
  public:
-  /// Starts the devices that the environment asks for (config_from_environment). Throws config_error, std::runtime_error,
-  /// std::system_error.
+  /// Starts the devices that the environment asks for (config_from_environment). Throws config_error,
+  /// std::runtime_error, std::system_error.
   template <class Module>
   explicit runtime(use_t<Module>) : runtime(config_from_environment(), program_of<Module>()) {}
   /// Starts the devices that `settings` asks for, whatever the environment says. Throws as above.
@@ -50,18 +50,18 @@ class runtime {
   template <class Module>
   runtime(use_t<Module>, config settings, std::vector<chosen_device> chosen)
       : runtime(std::move(settings), program_of<Module>(), std::move(chosen)) {}
-  /// Calls `stop`. Also on the runtime's own thread, in a completion handler or a subscriber: then handlers that are still to be called
-  /// run after that one has returned, and what is left of the runtime ends with them. A handler of an actor must not destroy its runtime:
-  /// the stop would wait for it, for stop_timeout_ms.
+  /// Calls `stop`. Also on the runtime's own thread, in a completion handler or a subscriber: then handlers that are
+  /// still to be called run after that one has returned, and what is left of the runtime ends with them. A handler of
+  /// an actor must not destroy its runtime: the stop would wait for it, for stop_timeout_ms.
   ~runtime();
   runtime(runtime const&) = delete;
   runtime& operator=(runtime const&) = delete;
 
   // -- actors
 
-  /// Launches an actor. With an empty name, only its ref reaches it. Throws boost::system::system_error with name_taken,
-  /// unknown_behaviour, actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of 0, an unknown device, or
-  /// a name of more than 255 bytes or with control characters.
+  /// Launches an actor. With an empty name, only its ref reaches it. Throws boost::system::system_error with
+  /// name_taken, unknown_behaviour, actor_limit, out_of_memory, or stopped, and std::invalid_argument for a capacity of
+  /// 0, an unknown device, or a name of more than 255 bytes or with control characters.
   template <class Behaviour>
   actor_ref<Behaviour> launch(std::string name, actor_options const& options = {}) {
     auto const made = try_launch<Behaviour>(std::move(name), options);
@@ -76,8 +76,8 @@ class runtime {
     if (!made) not_launched(made.error(), type_name<Behaviour>);
     return *made;
   }
-  /// The same for a caller that does not wait: completes with void(error_code, actor_ref<Behaviour>), where launch would throw with the
-  /// error's code. Throws std::invalid_argument at once, as launch.
+  /// The same for a caller that does not wait: completes with void(error_code, actor_ref<Behaviour>), where launch
+  /// would throw with the error's code. Throws std::invalid_argument at once, as launch.
   template <class Behaviour, detail::operation_token<void(error_code, actor_ref<Behaviour>)> Token>
   auto launch(std::string name, actor_options const& options, Token&& token) {
     require_launchable(name, type_name<Behaviour>, options);
@@ -107,13 +107,15 @@ class runtime {
     return ref<Behaviour>(try_launch_untyped(std::move(name), type_name<Behaviour>, options,
                                              std::as_bytes(std::span(&arguments, 1))));
   }
-  /// The same for a behaviour that is known only by its qualified name. `arguments`: of the behaviour; empty: the default ones.
+  /// The same for a behaviour that is known only by its qualified name. `arguments`: of the behaviour; empty: the
+  /// default ones.
   result<actor_id> try_launch_untyped(std::string name, std::string_view behaviour,
                                       actor_options const& options,
                                       std::span<std::byte const> arguments = {});
 
-  /// Launches `count` actors without names, each as `launch` would, but faster, and all or none: if a device ends or memory runs out
-  /// on the way, those that have begun are terminated. Throws as launch, and std::invalid_argument for pinned ones.
+  /// Launches `count` actors without names, each as `launch` would, but faster, and all or none: if a device ends or
+  /// memory runs out on the way, those that have begun are terminated. Throws as launch, and std::invalid_argument for
+  /// pinned ones.
   template <class Behaviour>
   std::vector<actor_ref<Behaviour>> launch_many(std::size_t count, actor_options const& options = {}) {
     return refs<Behaviour>(launch_many_untyped(type_name<Behaviour>, count, options, {}));
@@ -125,7 +127,8 @@ class runtime {
     return refs<Behaviour>(
         launch_many_untyped(type_name<Behaviour>, arguments.size(), options, std::as_bytes(arguments)));
   }
-  /// The same two for a caller that does not wait: complete with void(error_code, std::vector<actor_ref<Behaviour>>), as launch.
+  /// The same two for a caller that does not wait: complete with void(error_code, std::vector<actor_ref<Behaviour>>),
+  /// as launch.
   template <class Behaviour,
             detail::operation_token<void(error_code, std::vector<actor_ref<Behaviour>>)> Token>
   auto launch_many(std::size_t count, actor_options const& options, Token&& token) {
@@ -174,9 +177,10 @@ class runtime {
   /// Whether the ask is open.
   bool is_waiting(actor_id ask) const noexcept;
 
-  /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that cannot be
-  /// delivered, such as to a full mailbox, becomes a dead letter. Times that were missed, because the process stood still, are skipped.
-  /// Throws std::invalid_argument for a period below shortest_period, or if `to` is an actor of another runtime.
+  /// Sends a copy of `m` every `period` until the returned timer is destroyed, or the actor has terminated. A copy that
+  /// cannot be delivered, such as to a full mailbox, becomes a dead letter. Times that were missed, because the process
+  /// stood still, are skipped. Throws std::invalid_argument for a period below shortest_period, or if `to` is an actor
+  /// of another runtime.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message>
   [[nodiscard]] timer every(std::chrono::nanoseconds period, actor_ref<Behaviour> to, Message const& m,
@@ -197,14 +201,16 @@ class runtime {
   trace_log& traces() const noexcept;
   /// Calls `handler` with each dead letter, on the runtime's own thread, until the subscription is destroyed.
   [[nodiscard]] subscription on_dead_letter(std::function<void(dead_letter const&)> handler);
-  /// The same for each failure of an actor, for what completion handlers and subscribers throw on threads of the runtime, and for
-  /// each handler of an actor that runs longer than handler_limit_ms, which a build without telemetry (kernels/base/telemetry.hpp) does
-  /// not detect. A completion handler or a subscriber that waits on the runtime's own thread for so long is reported on stderr at once,
-  /// and here when it has returned. If `handler` itself throws, stderr says so once.
+  /// The same for each failure of an actor, for what completion handlers and subscribers throw on threads of the
+  /// runtime, and for each handler of an actor that runs longer than handler_limit_ms, which a build without telemetry
+  /// (kernels/base/telemetry.hpp) does not detect. A completion handler or a subscriber that waits on the runtime's own
+  /// thread for so long is reported on stderr at once, and here when it has returned. If `handler` itself throws,
+  /// stderr says so once.
   [[nodiscard]] subscription on_failure_report(std::function<void(std::string const&)> handler);
 
-  /// The same for each line that a handler logs (context::log) at settings().log_level or above. Lines that nobody subscribes to
-  /// go to stderr. If handlers log faster than lines are delivered, the next line says how many were dropped.
+  /// The same for each line that a handler logs (context::log) at settings().log_level or above. Lines that nobody
+  /// subscribes to go to stderr. If handlers log faster than lines are delivered, the next line says how many were
+  /// dropped.
   [[nodiscard]] subscription on_log(std::function<void(log_line const&)> handler);
 
   // -- devices and memory. Precondition: device < device_count()
@@ -234,8 +240,8 @@ class runtime {
   boost::asio::any_io_executor executor();
   /// The thread on which operations with a completion token wait; completion handlers do not run there.
   boost::asio::any_io_executor operations();
-  /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names team
-  /// and actor if a team does not stop. Idempotent.
+  /// Stops the ring kernels within settings().stop_timeout_ms; pending asks complete with `stopped`. The report names
+  /// team and actor if a team does not stop. Idempotent.
   stop_report stop();
 
   /// For the operations with their own headers.

@@ -1,5 +1,6 @@
-// A library for processes that a test kills in the middle of writing, at a chosen byte: the system's write, but beyond the process's limit
-// on the size of files it writes what there is room for, and kills the process. Otherwise the process would get an error.
+// A library for processes that a test kills in the middle of writing, at a chosen byte: the system's write, but beyond
+// the process's limit on the size of files it writes what there is room for, and kills the process. Otherwise the
+// process would get an error.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-// The only translation unit with Catch2's main; version 3 has its own. And what the leak checker must know of forked children (tests/forked.hpp).
+// The only translation unit with Catch2's main; version 3 has its own. And what the leak checker must know of forked
+// children (tests/forked.hpp).
 #if !__has_include(<catch2/catch_all.hpp>)
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

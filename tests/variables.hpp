@@ -29,7 +29,8 @@ class variables {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-/// Loads a library into processes that begin meanwhile. AddressSanitizer, where it is in use, then is not the first one.
+/// Loads a library into processes that begin meanwhile. AddressSanitizer, where it is in use, then is not the first
+/// one.
 inline std::vector<std::pair<std::string, std::string>> preloading(std::string const& library) {
   return {{"LD_PRELOAD", library}, {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}};
 }

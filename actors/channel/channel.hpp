@@ -5,20 +5,23 @@
 //   rondo::channel_reader<alarm> reader{a};
 //   alarm const next = co_await reader.async_receive();
 //
-// Actors, and the program, tell it messages. They wait in its mailbox, so nothing is allocated, and a channel that is full refuses
-// them with mailbox_full: a sender then waits with context::when_room, or with tell_options::wait_for_room.
+// Actors, and the program, tell it messages. They wait in its mailbox, so nothing is allocated, and a channel that is
+// full refuses them with mailbox_full: a sender then waits with context::when_room, or with
+// tell_options::wait_for_room.
 //
 // Order: the most urgent message first, and those of one priority in the order in which they came.
-// Never lost: a message stays in the channel until a later `receive` says that it was got. One that was given to a `receive` that
-// had been cancelled, or had timed out, is given to the next one again. A restart with a fresh state loses only that one. A message
-// whose deadline passes, and what waits when the channel ends, become dead letters.
-// Room: `receive` finds none in a mailbox full of messages, unless room is reserved for it: launch with channel_options.
+// Never lost: a message stays in the channel until a later `receive` says that it was got. One that was given to a
+// `receive` that had been cancelled, or had timed out, is given to the next one again. A restart with a fresh state
+// loses only that one. A message whose deadline passes, and what waits when the channel ends, become dead letters.
+// Room: `receive` finds none in a mailbox full of messages, unless room is reserved for it: launch with
+// channel_options.
 // Cost: a `receive` looks at each message that waits, so keep the capacity to a few hundred.
 //
 // Invariants
-//  C1 `asker_` sent the newest `receive` that waits, if `wanted_`. That waits in the stash, and the next message is taken at once.
-//  C2 At most one `receive` is stashed: a newer one unstashes it, and it is then rejected (`before_`). Otherwise those that nobody
-//     waits for any more would fill the room that is reserved.
+//  C1 `asker_` sent the newest `receive` that waits, if `wanted_`. That waits in the stash, and the next message is
+//     taken at once.
+//  C2 At most one `receive` is stashed: a newer one unstashes it, and it is then rejected (`before_`). Otherwise those
+//     that nobody waits for any more would fill the room that is reserved.
 #pragma once
 
 #include "kernels/actor/module.hpp"

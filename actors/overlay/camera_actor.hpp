@@ -6,7 +6,8 @@
 //   detect   wide: each tile compares its rows with the background
 //   label    wide: each tile cleans its mask and finds its runs; the last one updates regions and tracks and
 //            composes the frame's drawing
-//   draw     done by the painter (painter_actor.hpp), which answers the asker; at the same time, the next frame is detected
+//   draw     done by the painter (painter_actor.hpp), which answers the asker; at the same time, the next frame is
+//            detected
 //
 // The camera sends `detect` and `label` to itself, with a higher priority than frames. If its mailbox is full
 // of other mail, the step stays due and is sent when the next message is handled.

@@ -3,9 +3,11 @@
 // A policy is a part of the router's state, with
 //
 //   static constexpr reach to = ...;                        who may get a message
-//   template <class Entry> static constexpr bool routes;    whether the router takes this entry of its members' messages
-//   uint32_t choose(context&, members, message, turn);      the index of the member to try first; not for reach::all. `members`
-//                                                           is not empty. `turn` comes after the member that got the last message
+//   template <class Entry> static constexpr bool routes;    whether the router takes this entry of its members'
+//                                                           messages
+//   uint32_t choose(context&, members, message, turn);      the index of the member to try first; not for reach::all.
+//                                                           `members` is not empty. `turn` comes after the member that
+//                                                           got the last message
 //
 // Threads: the team that runs the router.
 #pragma once
@@ -57,8 +59,9 @@ struct random_member {
   }
 };
 
-/// The one in whose mailbox the fewest messages wait; among equals, one after the other. Members on other devices come last, because
-/// their mailboxes cannot be seen: launch the router where its members are. Members that are gone come first, and so leave.
+/// The one in whose mailbox the fewest messages wait; among equals, one after the other. Members on other devices come
+/// last, because their mailboxes cannot be seen: launch the router where its members are. Members that are gone come
+/// first, and so leave.
 struct least_loaded {
   /// Another member if the chosen one is full.
   static constexpr reach to = reach::any;
@@ -87,9 +90,9 @@ concept has_key = requires(Message const& m) {
   static_cast<std::uint64_t>(key_of(m));
 };
 
-/// Always the same one for messages with the same key, by rendezvous hashing (Thaler and Ravishankar, 1998): a member that joins takes
-/// over its share of the keys from all others, and one that leaves gives only its own keys to them. Messages without a key_of that
-/// was declared before the router are not among those that the router takes.
+/// Always the same one for messages with the same key, by rendezvous hashing (Thaler and Ravishankar, 1998): a member
+/// that joins takes over its share of the keys from all others, and one that leaves gives only its own keys to them.
+/// Messages without a key_of that was declared before the router are not among those that the router takes.
 struct by_key {
   /// Only the chosen member.
   static constexpr reach to = reach::chosen;

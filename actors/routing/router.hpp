@@ -4,14 +4,15 @@
 //   desk.ask(rondo::join<clerk>{c.where()}, 1s, rondo::block);      // desk and c are refs to launched actors
 //   desk.try_tell(order{7});                                        // as if it were a clerk
 //
-// A router takes the messages of its members that its policy routes (policies.hpp). Priorities, deadlines and traces are kept, and the
-// member answers the asker. From one sender to one member, messages of one priority keep their order.
+// A router takes the messages of its members that its policy routes (policies.hpp). Priorities, deadlines and traces
+// are kept, and the member answers the asker. From one sender to one member, messages of one priority keep their order.
 //
-// Full: if the chosen member is full, the next one is tried, but not with by_key. A message that no member takes is rejected with
-// mailbox_full or arena_full, and with not_found if there are no members: an asker gets the error, and a tell becomes a dead letter.
-// So does a broadcast that some members had no room for; the others have got it.
+// Full: if the chosen member is full, the next one is tried, but not with by_key. A message that no member takes is
+// rejected with mailbox_full or arena_full, and with not_found if there are no members: an asker gets the error, and a
+// tell becomes a dead letter. So does a broadcast that some members had no room for; the others have got it.
 // Gone: a member that has terminated leaves when a message finds it gone; that message goes to another member.
-// Other devices: a member there is never seen to be full or gone. A message to it waits in the host, as with context::tell.
+// Other devices: a member there is never seen to be full or gone. A message to it waits in the host, as with
+// context::tell.
 #pragma once
 
 #include "actors/routing/fixed_set.hpp"

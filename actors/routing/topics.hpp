@@ -4,13 +4,15 @@
 //   news.ask(rondo::subscribe<price>{rondo::topic_id("steel"), w.where()}, 1s, rondo::block);   // w takes a price
 //   news.try_tell(rondo::publish<price>{rondo::topic_id("steel"), {7}});
 //
-// Subscribers may be of different behaviours. They get the message with the priority, the deadline and the trace of `publish`, and
-// from one publisher in order.
+// Subscribers may be of different behaviours. They get the message with the priority, the deadline and the trace of
+// `publish`, and from one publisher in order.
 //
 // Nobody: a message to a topic without subscribers is handled, and goes nowhere.
-// Full: a message that some subscribers had no room for becomes a dead letter with mailbox_full; the others have got it.
+// Full: a message that some subscribers had no room for becomes a dead letter with mailbox_full; the others have got
+// it.
 // Gone: the subscription of an actor that has terminated ends when a message finds it gone.
-// Other devices: a subscriber there is never seen to be full or gone. A message to it waits in the host, as with context::tell.
+// Other devices: a subscriber there is never seen to be full or gone. A message to it waits in the host, as with
+// context::tell.
 #pragma once
 
 #include "actors/routing/fixed_set.hpp"

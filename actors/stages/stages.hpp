@@ -7,14 +7,17 @@
 //     door::become(ctx, unlocked{m.key});
 //   }
 //
-// It takes the messages of all its stages. One that its present stage does not take waits until it has become a stage that does: it
-// is stashed (context::stash), and unstashed whenever the actor becomes another stage. So messages of a sender that the same stages
-// take keep their order; and a mailbox full of messages for other stages takes no other one, unless it has reserved room.
+// It takes the messages of all its stages. One that its present stage does not take waits until it has become a stage
+// that does: it is stashed (context::stash), and unstashed whenever the actor becomes another stage. So messages of a
+// sender that the same stages take keep their order; and a mailbox full of messages for other stages takes no other
+// one, unless it has reserved room.
 //
-// It begins as the first stage, also after a restart. Only this one's on_start runs. What the present stage asked for by
-// context::again or context::when_room goes to the stage that the actor is when it comes, and nowhere if that does not list it.
+// It begins as the first stage, also after a restart. Only this one's on_start runs. What the present stage asked for
+// by context::again or context::when_room goes to the stage that the actor is when it comes, and nowhere if that does
+// not list it.
 //
-// The state has room for two stages. The members of a behaviour that derives from `stages` are out of reach for its stages.
+// The state has room for two stages. The members of a behaviour that derives from `stages` are out of reach for its
+// stages.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -50,7 +53,8 @@ inline constexpr std::size_t largest<First, Next, Rest...> = largest<(First < Ne
 
 }  // namespace detail
 
-/// A behaviour. Derive from it alone. The stages are behaviours whose handlers take messages one at a time or in batches.
+/// A behaviour. Derive from it alone. The stages are behaviours whose handlers take messages one at a time or in
+/// batches.
 template <class... Stages>
 class stages {
   using first = typename detail::first_of<Stages...>::type;
@@ -65,9 +69,9 @@ class stages {
 
   RONDO_HD stages() { new (places_[0]) first{}; }
 
-  /// Makes the actor `next` once the present handler has returned, which may go on with its own stage until then; the last call
-  /// counts. All that waits for another stage comes again; so does the message being handled, if the handler stashes it. Only for
-  /// a handler of a stage of this behaviour.
+  /// Makes the actor `next` once the present handler has returned, which may go on with its own stage until then; the
+  /// last call counts. All that waits for another stage comes again; so does the message being handled, if the handler
+  /// stashes it. Only for a handler of a stage of this behaviour.
   template <class Stage>
   requires(is_stage<Stage>) RONDO_HD static void become(context& ctx, Stage const& next) {
     if (!ctx.team().leader()) return;

@@ -1,4 +1,5 @@
-// The shape of the frames of a source whose frames come from another process: its options give it, as the other process has it.
+// The shape of the frames of a source whose frames come from another process: its options give it, as the other process
+// has it.
 #pragma once
 
 #include "runtime/streams/kinds/stage_spec.hpp"
@@ -11,7 +12,8 @@ void describe_shape(Frame& shape, auto& option) {
   if constexpr (requires { shape.describe(option); }) shape.describe(option);
 }
 
-/// Says that the output has it. Refuses one without a size, and one that frames of this type refuse (`char const* error() const`).
+/// Says that the output has it. Refuses one without a size, and one that frames of this type refuse
+/// (`char const* error() const`).
 template <port_name Port, frame_type Frame>
 void make_shape(auto& spec, Frame const& shape) {
   if (shape.bytes() == 0)

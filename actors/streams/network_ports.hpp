@@ -1,12 +1,14 @@
 // Stages that pass frames to graphs in other processes, on the same machine or another one, over Unix sockets or TCP.
 //
 //   streams::to_network<measurement>     the end of one graph: listens, and serves any number of readers
-//   streams::from_network<measurement>   the beginning of another: connects, and connects again when the connection breaks
+//   streams::from_network<measurement>   the beginning of another: connects, and connects again when the connection
+//                                        breaks
 //
-// They work on the host. Frames of an accelerator come to them by a transfer, which the graph inserts and counts, as for any such stage.
-// Both sides compare the type and the shape of the frames when they connect (network/wire.hpp). Frames keep their origin
-// (streams::frame_origin) through any number of processes, so the last reader knows how many frames of the first sender it did not get.
-// network_frame<Frame> describes a type of frames; specialize it if more than the size of a frame matters.
+// They work on the host. Frames of an accelerator come to them by a transfer, which the graph inserts and counts, as
+// for any such stage. Both sides compare the type and the shape of the frames when they connect (network/wire.hpp).
+// Frames keep their origin (streams::frame_origin) through any number of processes, so the last reader knows how many
+// frames of the first sender it did not get. network_frame<Frame> describes a type of frames; specialize it if more
+// than the size of a frame matters.
 #pragma once
 
 #include "actors/streams/given_shape.hpp"
@@ -36,7 +38,8 @@ inline constexpr std::uint32_t longest_patience_ms = 24 * 3600 * 1000;
 
 }  // namespace detail
 
-/// Sends its frames to the readers that have connected. A frame that a reader does not get is counted in stage_counts::lost.
+/// Sends its frames to the readers that have connected. A frame that a reader does not get is counted in
+/// stage_counts::lost.
 template <frame_type Frame, port_name Port = "frames">
 struct to_network {
   // -- for the runtime
@@ -94,7 +97,8 @@ struct to_network {
   }
 };
 
-/// Makes frames of those that another process sends. stage_counts::lost counts the frames of their source that it did not get.
+/// Makes frames of those that another process sends. stage_counts::lost counts the frames of their source that it did
+/// not get.
 template <frame_type Frame, port_name Port = "frames">
 struct from_network {
   // -- for the runtime

@@ -1,13 +1,15 @@
-// Stages that pass frames between graphs of two processes on one machine, by reference: `to_process` listens at a Unix socket, and
-// `from_process` of other processes of this user connects to it.
+// Stages that pass frames between graphs of two processes on one machine, by reference: `to_process` listens at a Unix
+// socket, and `from_process` of other processes of this user connects to it.
 //
-//   using picture_sink = streams::to_process<video::image, "video">;         g.add<picture_sink>("out", {.listen = "/run/user/1000/frames"});
-//   using picture_source = streams::from_process<video::image, "video">;    g.add<picture_source>("in", {.connect = "/run/user/1000/frames",
-//                                                                                                        .shape = {1920, 1080}});
+//   using picture_sink = streams::to_process<video::image, "video">;
+//   using picture_source = streams::from_process<video::image, "video">;
+//   g.add<picture_sink>("out", {.listen = "/run/user/1000/frames"});
+//   g.add<picture_source>("in", {.connect = "/run/user/1000/frames", .shape = {1920, 1080}});
 //
-// A frame is not copied if the writing runtime has `share_buffers`; otherwise once, into shared memory, which `copied` counts. The reading
-// graph has it in place, and may not change it: `edit` makes a copy. It keeps the number and the time of its tick. Each reader chooses its
-// delivery. A reader that dies gives back what it had; if the writer dies or ends, the reader's source ends after what has arrived.
+// A frame is not copied if the writing runtime has `share_buffers`; otherwise once, into shared memory, which `copied`
+// counts. The reading graph has it in place, and may not change it: `edit` makes a copy. It keeps the number and the
+// time of its tick. Each reader chooses its delivery. A reader that dies gives back what it had; if the writer dies or
+// ends, the reader's source ends after what has arrived.
 #pragma once
 
 #include <memory>
@@ -21,20 +23,22 @@
 
 namespace rondo::streams {
 
-/// Passes frames to other processes. With `lossless` at a reader it keeps frames that this one has no room for, until the stages before it
-/// wait; `counts` says how many frames slow readers with the other deliveries did not get: dropped and replaced here, replaced at the source.
+/// Passes frames to other processes. With `lossless` at a reader it keeps frames that this one has no room for, until
+/// the stages before it wait; `counts` says how many frames slow readers with the other deliveries did not get: dropped
+/// and replaced here, replaced at the source.
 template <frame_type Frame, port_name Port>
 struct to_process {
   using ports = streams::ports<in<Port, Frame>>;
   static constexpr auto where = works::on_host;
   struct options {
     option_text<108> listen{};  // path of the Unix socket
-    /// Frames that other processes may have at once, before stages here wait for one. So that nobody ever waits for readers with `latest` or
-    /// `every`: the sum of their capacities, and one more for each.
+    /// Frames that other processes may have at once, before stages here wait for one. So that nobody ever waits for
+    /// readers with `latest` or `every`: the sum of their capacities, and one more for each.
     std::uint32_t blocks = 8;
     /// Keeps frames until so many have connected. 0: those that nobody reads are dropped.
     std::uint32_t readers = 1;
-    /// How long the graph's end waits for the first reader, unless the graph was stopped, and for readers to give frames back.
+    /// How long the graph's end waits for the first reader, unless the graph was stopped, and for readers to give
+    /// frames back.
     std::uint32_t linger_ms = 5000;
     void describe(auto& option) {
       option.writes("listen", listen, "path of the Unix socket to listen at");

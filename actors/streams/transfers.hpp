@@ -2,9 +2,10 @@
 //
 //   using picture_to_device = streams::to_device<video::image, "video">;
 //
-// A graph copies frames by itself where an output is read on another device, once for all readers there, and with the strictest of their
-// deliveries. With one of these in between, a program says where the copy is made, and what it does if the other side is slow: the
-// delivery of the connection to a `to_device` is that of the transfer. The graph does not warn of such a transfer, and `strict` allows it.
+// A graph copies frames by itself where an output is read on another device, once for all readers there, and with the
+// strictest of their deliveries. With one of these in between, a program says where the copy is made, and what it does
+// if the other side is slow: the delivery of the connection to a `to_device` is that of the transfer. The graph does
+// not warn of such a transfer, and `strict` allows it.
 #pragma once
 
 #include "kernels/streams/stage.hpp"

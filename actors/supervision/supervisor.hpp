@@ -2,10 +2,10 @@
 //
 //   struct office : rondo::supervisor<rondo::one_for_all<3, 5000>, clerk, printer> {};
 //
-// A child keeps its id and its waiting mail when it restarts; the message that failed it is tried again, see supervision::poison_after.
-// A child that ends in another way is not launched again. Too many restarts fail the supervisor itself, with too_many_restarts: its own rule then says what
-// follows, and with `escalate` that is up to the supervisor that launched it, or else ends the runtime. All children of a supervisor
-// that restarts or ends are ended.
+// A child keeps its id and its waiting mail when it restarts; the message that failed it is tried again, see
+// supervision::poison_after. A child that ends in another way is not launched again. Too many restarts fail the
+// supervisor itself, with too_many_restarts: its own rule then says what follows, and with `escalate` that is up to the
+// supervisor that launched it, or else ends the runtime. All children of a supervisor that restarts or ends are ended.
 // Threads: as every behaviour. The order of restarts is that of the children.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace rondo {
 
-/// The strategies: who gets a fresh state when one child has failed. More than `Most` failures within `WithinMs` milliseconds fail
-/// the supervisor.
+/// The strategies: who gets a fresh state when one child has failed. More than `Most` failures within `WithinMs`
+/// milliseconds fail the supervisor.
 template <std::uint32_t Most = 3, std::uint64_t WithinMs = 5000>
 struct one_for_one {
   static constexpr std::uint32_t most = Most;           // failures

@@ -1,5 +1,5 @@
-// A pipeline: a request such as "17*3" goes to a parser, a worker, and one that replies. The client keeps 64 on their way.
-// Each is answered within a second, or fails; with an argument on the command line, there is no time limit.
+// A pipeline: a request such as "17*3" goes to a parser, a worker, and one that replies. The client keeps 64 on their
+// way. Each is answered within a second, or fails; with an argument on the command line, there is no time limit.
 #include <caf/all.hpp>
 #include <charconv>
 #include <chrono>

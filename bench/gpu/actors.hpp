@@ -1,5 +1,5 @@
-// The behaviours that bench_gpu runs on the device `cuda`: an echo, a pair that plays ping-pong, producers and a consumer,
-// traders that all send to each other, and an actor that is always busy.
+// The behaviours that bench_gpu runs on the device `cuda`: an echo, a pair that plays ping-pong, producers and a
+// consumer, traders that all send to each other, and an actor that is always busy.
 //
 // Plain structs outside anonymous namespaces, so that nvcc and the host's compiler give them the same names.
 #pragma once
@@ -36,7 +36,8 @@ struct large_ping : numbered<12> {};
 struct large_pong : numbered<12> {};
 static_assert(sizeof(small_ping) == 32 && sizeof(large_ping) == max_payload_bytes);
 
-/// A request whose data is in a buffer: the echo writes the number there, and answers with the number that it reads back.
+/// A request whose data is in a buffer: the echo writes the number there, and answers with the number that it reads
+/// back.
 struct buffer_ping {
   buffer_ref where;
   uint64_t number;

@@ -1,5 +1,5 @@
-// What bare CUDA does in place of a message, a buffer, a copy and a captured actor; and Rondo's graphs, which are compared with
-// single launches.
+// What bare CUDA does in place of a message, a buffer, a copy and a captured actor; and Rondo's graphs, which are
+// compared with single launches.
 #include "bench/gpu/cases.hpp"
 #include "bench/gpu/gpu.hpp"
 #include "bench/harness/sampling.hpp"

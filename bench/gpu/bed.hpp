@@ -13,14 +13,15 @@
 
 namespace rondo::bench::gpu {
 
-/// The device that runs the cases: "cuda", or "emulated" to check this program without a GPU. Set before the first case.
+/// The device that runs the cases: "cuda", or "emulated" to check this program without a GPU. Set before the first
+/// case.
 std::string& bench_device();
 
 enum class placement { pooled, pinned };
 constexpr char const* to_string(placement p) { return p == placement::pinned ? "pinned" : "pooled"; }
 
-/// The default settings, for `actors` actors, of which `pinned` have a team of their own; with `polling`, no host thread
-/// sleeps while it waits.
+/// The default settings, for `actors` actors, of which `pinned` have a team of their own; with `polling`, no host
+/// thread sleeps while it waits.
 config settings_for(std::uint32_t actors, std::uint32_t pinned = 0, bool polling = true);
 
 /// The time limit for answers that end a long piece of work.
@@ -36,9 +37,9 @@ T expect(std::string_view what, result<T> const& outcome) {
 /// Waits until no message waits and all are accounted for (G1); throws if that takes too long.
 telemetry at_rest(runtime& rt);
 
-/// Starts a runtime of these actors, binds the calling thread and the one that takes completions to the two processors of the
-/// sample, calls `work` with the runtime, checks that no message was lost, and stops it. Throws std::runtime_error if one was,
-/// or if it does not stop.
+/// Starts a runtime of these actors, binds the calling thread and the one that takes completions to the two processors
+/// of the sample, calls `work` with the runtime, checks that no message was lost, and stops it. Throws
+/// std::runtime_error if one was, or if it does not stop.
 measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
 
 /// A request whose words all carry the number.

@@ -1,8 +1,8 @@
-// Experiments with the hardware, without Rondo: which way a message crosses the bus fastest, and whether words of 16 bytes tear
-// on the bus.
+// Experiments with the hardware, without Rondo: which way a message crosses the bus fastest, and whether words of 16
+// bytes tear on the bus.
 //
-// The inbox lies in pinned host memory, ordinary or write-combined. Device memory is not tried, because CUDA does not map it
-// for the host (gdrcopy does, with its own kernel driver).
+// The inbox lies in pinned host memory, ordinary or write-combined. Device memory is not tried, because CUDA does not
+// map it for the host (gdrcopy does, with its own kernel driver).
 #include <cstdint>
 
 #include "bench/gpu/cases.hpp"
@@ -51,8 +51,8 @@ void store_whole_on_host(word16* at, word16 w) {
 
 // -- a round trip of a message of 32 bytes
 
-/// Tagged: three words, each of 12 bytes of payload and a tag; when the tag has arrived, so has its word. Released: two words
-/// of payload, published by the flag.
+/// Tagged: three words, each of 12 bytes of payload and a tag; when the tag has arrived, so has its word. Released: two
+/// words of payload, published by the flag.
 enum class ordering { tagged_words, release_flag };
 
 struct alignas(128) letter {
@@ -70,8 +70,8 @@ __host__ __device__ constexpr std::uint32_t tag_of(word16 w) {
   return static_cast<std::uint32_t>(w.high >> 32);
 }
 
-/// A warp polls with `Depth` loads in flight, issues a new one when the oldest returns, and answers each payload word plus
-/// one. A message with the tag stop_asked ends it.
+/// A warp polls with `Depth` loads in flight, issues a new one when the oldest returns, and answers each payload word
+/// plus one. A message with the tag stop_asked ends it.
 template <ordering Order, int Depth>
 __global__ void answer_letters(letter const* down, letter* up) {
   constexpr bool tags = Order == ordering::tagged_words;

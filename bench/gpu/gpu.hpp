@@ -1,5 +1,5 @@
-// What the bare CUDA code of benches and probes shares: one function that checks errors, a stream and memory that are freed with
-// their scope, a kernel that serves flags in pinned memory until it is told to end, and facts about the GPU.
+// What the bare CUDA code of benches and probes shares: one function that checks errors, a stream and memory that are
+// freed with their scope, a kernel that serves flags in pinned memory until it is told to end, and facts about the GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -38,8 +38,8 @@ class stream {
   cudaStream_t handle_ = nullptr;
 };
 
-/// Zeroed host memory that the GPU reaches over the bus. Create and destroy it while no endless kernel runs: CUDA would wait
-/// for that kernel.
+/// Zeroed host memory that the GPU reaches over the bus. Create and destroy it while no endless kernel runs: CUDA would
+/// wait for that kernel.
 template <class T>
 class pinned {
  public:
@@ -72,8 +72,8 @@ struct flags {
 };
 inline constexpr std::uint32_t stop_asked = ~0u;
 
-/// A kernel that answers each number with the next one, on the stream `in`; only its first block does. It ends with its owner,
-/// or some 20 seconds after the last question.
+/// A kernel that answers each number with the next one, on the stream `in`; only its first block does. It ends with its
+/// owner, or some 20 seconds after the last question.
 class flag_server {
  public:
   /// `cooperative`: starts only if all blocks can run at once.
@@ -105,7 +105,8 @@ class flag_server {
 };
 
 #if defined(__CUDACC__)
-/// Ends a kernel whose host is gone: `over` returns true some 20 seconds after the last `alive`. Reads the clock rarely.
+/// Ends a kernel whose host is gone: `over` returns true some 20 seconds after the last `alive`. Reads the clock
+/// rarely.
 struct dead_man {
   std::uint32_t looks = 0;
   std::uint64_t since_ns = now();

@@ -1,5 +1,5 @@
-// Round trips between the host and an actor: plain ones, in halves, with buffers, of urgent messages under load, and the first one
-// after idleness.
+// Round trips between the host and an actor: plain ones, in halves, with buffers, of urgent messages under load, and
+// the first one after idleness.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -87,8 +87,8 @@ measurement by_buffer(sample_budget const& budget, placement where, std::uint64_
   });
 }
 
-/// A round trip in halves: until the handler begins, and from there. By the device's clock, which the host's differs from by up to a
-/// microsecond; the whole is the host's.
+/// A round trip in halves: until the handler begins, and from there. By the device's clock, which the host's differs
+/// from by up to a microsecond; the whole is the host's.
 measurement halves(sample_budget const& budget, placement where) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(1, how.pinned ? 1 : 0), [&](runtime& rt) {
@@ -119,8 +119,8 @@ void set_to_work(std::vector<actor_ref<busy>> const& actors, std::uint32_t each)
         if (refused != errc::device_busy) throw std::runtime_error("the load: " + refused.message());
 }
 
-/// An ask of priority 255 while chores of a microsecond wait: 1000 in the actor's own mailbox, or 4 in each of 512 other
-/// actors, which is more actors than any GPU has teams.
+/// An ask of priority 255 while chores of a microsecond wait: 1000 in the actor's own mailbox, or 4 in each of 512
+/// other actors, which is more actors than any GPU has teams.
 measurement urgent(sample_budget const& budget, placement where, load of) {
   actor_options const how{.capacity = 4096, .pinned = where == placement::pinned};
   return with_runtime(settings_for(1024, how.pinned ? 1 : 0), [&](runtime& rt) {

@@ -130,7 +130,8 @@ __global__ void write_when_asked(std::uint32_t* at, flags* shared) {
   store(at, 1);
 }
 
-/// Whether a load keeps to an old value: from asking for a write, by the host or another block, until its value is seen.
+/// Whether a load keeps to an old value: from asking for a write, by the host or another block, until its value is
+/// seen.
 template <bool InL1, bool OnHost>
 reading staleness() {
   pinned<std::uint32_t> const here;

@@ -1,5 +1,5 @@
-// What works beside a kernel that never ends: calls that may wait for it, streams that may share its hardware queue, a second
-// grid.
+// What works beside a kernel that never ends: calls that may wait for it, streams that may share its hardware queue, a
+// second grid.
 #include <cstdlib>
 #include <deque>
 #include <future>
@@ -15,8 +15,8 @@ constexpr std::chrono::seconds patience{3};
 
 __global__ void touch(std::uint32_t* at) { *at = 1; }
 
-/// How long `call` takes beside a running kernel; a note says if it returned only after that kernel was ended. `prepare` runs
-/// before the kernel.
+/// How long `call` takes beside a running kernel; a note says if it returned only after that kernel was ended.
+/// `prepare` runs before the kernel.
 reading beside_grid(void (*prepare)(), void (*call)()) {
   pinned<flags> const shared;
   stream const in;

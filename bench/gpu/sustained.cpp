@@ -95,7 +95,8 @@ void check_all_handled(runtime& rt, std::deque<line> const& lines) {
   check_equal("dead letters", std::uint64_t{0}, t.dead_letters);
 }
 
-/// Sends to `actors` in turn, `Batch` parcels at a time, for `duration`; reports the total rate, and the rate of each second.
+/// Sends to `actors` in turn, `Batch` parcels at a time, for `duration`; reports the total rate, and the rate of each
+/// second.
 template <std::size_t Batch>
 measurement sustain(std::chrono::seconds duration, std::uint32_t actors) {
   std::deque<line> lines;  // outlive the runtime, which calls the handlers of open marks when it is destroyed

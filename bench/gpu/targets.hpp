@@ -16,8 +16,9 @@ struct prediction {
 };
 using predictions = std::map<std::string, prediction>;  // by case
 
-/// Two tables in Markdown: each target with what is predicted and the best figure at each distance, met or missed; and the round
-/// trips as multiples of each bare CUDA variant, measured in the same run. Without results: the targets, "not yet measured on a GPU".
+/// Two tables in Markdown: each target with what is predicted and the best figure at each distance, met or missed; and
+/// the round trips as multiples of each bare CUDA variant, measured in the same run. Without results: the targets, "not
+/// yet measured on a GPU".
 void write_summary(std::ostream& out, std::vector<result> const& all, predictions const& predicted);
 
 }  // namespace rondo::bench::gpu

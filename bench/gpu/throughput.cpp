@@ -6,8 +6,8 @@
 namespace rondo::bench::gpu {
 namespace {
 
-/// Runs matches of growing length until one takes an eighth of the budget, then repeats it until the budget is used. Timed on
-/// the device, from the first ball to the last.
+/// Runs matches of growing length until one takes an eighth of the budget, then repeats it until the budget is used.
+/// Timed on the device, from the first ball to the last.
 measurement hops(sample_budget const& budget, placement where) {
   actor_options const how{.pinned = where == placement::pinned};
   return with_runtime(settings_for(2, how.pinned ? 2 : 0), [&](runtime& rt) {
@@ -30,7 +30,8 @@ measurement hops(sample_budget const& budget, placement where) {
   });
 }
 
-/// `senders` actors send equally many messages to `receivers`. `send(each)` makes them send and waits until they have sent.
+/// `senders` actors send equally many messages to `receivers`. `send(each)` makes them send and waits until they have
+/// sent.
 template <class Receiver, class Send>
 measurement traffic(sample_budget const& budget, std::uint32_t senders,
                     std::vector<actor_ref<Receiver>> const& receivers, Send send) {
@@ -49,8 +50,8 @@ measurement traffic(sample_budget const& budget, std::uint32_t senders,
   });
 }
 
-/// `producers` actors send to one actor, which has its own team. Consumer: the type that takes messages one by one or in
-/// batches.
+/// `producers` actors send to one actor, which has its own team. Consumer: the type that takes messages one by one or
+/// in batches.
 template <class Consumer>
 measurement many_to_one(sample_budget const& budget, std::uint32_t producers) {
   return with_runtime(settings_for(producers + 1, 1), [&](runtime& rt) {

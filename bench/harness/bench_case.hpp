@@ -12,8 +12,8 @@
 
 namespace rondo::bench {
 
-/// The resources of one sample: `time` for its timed region (the whole sample stays below 0.5 s by default), and these two
-/// processors. `run` is called in a forked process, already confined to them.
+/// The resources of one sample: `time` for its timed region (the whole sample stays below 0.5 s by default), and these
+/// two processors. `run` is called in a forked process, already confined to them.
 struct sample_budget {
   std::chrono::nanoseconds time;
   cpu_pair cpus;

@@ -1,4 +1,5 @@
-// The measurement of one sample of a case: named lists of figures, with the unit in the name ("hops_per_s", "round_trip_ns").
+// The measurement of one sample of a case: named lists of figures, with the unit in the name ("hops_per_s",
+// "round_trip_ns").
 #pragma once
 
 #include <algorithm>

@@ -16,8 +16,8 @@ struct collected {
   unsigned samples = 0;
 };
 
-/// `mixed` counts samples discarded because the distance changed during them. `ratio_to_anchor` compares the median of the
-/// headline with the anchor's; 0 means that there is no anchor for this work and distance.
+/// `mixed` counts samples discarded because the distance changed during them. `ratio_to_anchor` compares the median of
+/// the headline with the anchor's; 0 means that there is no anchor for this work and distance.
 std::string result_line(bench_case const& work, distance where, collected const& found, unsigned mixed,
                         double ratio_to_anchor, std::string const& anchor, provenance const& from);
 

@@ -82,8 +82,8 @@ class trip_recorder {
   stopwatch cpu_;
 };
 
-/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip. Sleeps `idle_before`
-/// before each request; the sleep is not counted.
+/// Calls `request(i)`, which must return i + 1, until the budget is used, and records each round trip. Sleeps
+/// `idle_before` before each request; the sleep is not counted.
 template <class Request>
 measurement round_trips(sample_budget const& budget, Request&& request,
                         std::chrono::nanoseconds idle_before = std::chrono::nanoseconds{0}) {

@@ -1,5 +1,5 @@
-// A session of a bench program: samples its cases in rounds of shuffled order, keeps near and far apart, and writes one JSON
-// line per result.
+// A session of a bench program: samples its cases in rounds of shuffled order, keeps near and far apart, and writes one
+// JSON line per result.
 #pragma once
 
 #include <array>
@@ -50,16 +50,16 @@ std::string describe(bench_case const& work);
 /// Threads: one at a time.
 class session {
  public:
-  /// Selects from `cases`. Anchors of a selected work run even if only other peers were requested, because ratios need them
-  /// in the same run.
+  /// Selects from `cases`. Anchors of a selected work run even if only other peers were requested, because ratios need
+  /// them in the same run.
   session(case_list cases, session_options chosen);
 
   bool empty() const noexcept { return entries_.empty(); }
   /// The names of the selected cases.
   void list() const;
   /// Takes all samples, each in a process of its own, and prints a line per sample. Around each the distance of the two
-  /// processors is probed: if the two probes disagree, the sample is discarded, counted as mixed and repeated, up to the
-  /// case's attempts.
+  /// processors is probed: if the two probes disagree, the sample is discarded, counted as mixed and repeated, up to
+  /// the case's attempts.
   void run();
   void write(provenance const& from, std::ostream& out) const;
 

@@ -1,7 +1,7 @@
 // The overlay's stages in a plain loop over threads, without actors: the reference with which the actors are compared.
 //
-// Each frame is cut into tiles that N threads share, with a barrier between the phases. Frames are decoded before the timed
-// part and encoded after it; decoding and encoding are timed separately. One JSON line goes to standard output.
+// Each frame is cut into tiles that N threads share, with a barrier between the phases. Frames are decoded before the
+// timed part and encoded after it; decoding and encoding are timed separately. One JSON line goes to standard output.
 #include "bench/overlay/overlay_loop.hpp"
 
 #include <fmt/format.h>

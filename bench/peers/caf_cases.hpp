@@ -1,7 +1,7 @@
 // CAF 0.17.6, the actor library that Debian packages, doing the same work as Rondo's actors.
 //
-// It allocates every message, its mailboxes are unbounded, and only later versions have metrics; there is therefore no CAF
-// row for the cost of metrics.
+// It allocates every message, its mailboxes are unbounded, and only later versions have metrics; there is therefore no
+// CAF row for the cost of metrics.
 #pragma once
 
 #include "bench/harness/bench_case.hpp"

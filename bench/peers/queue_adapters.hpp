@@ -14,8 +14,9 @@ namespace rondo::bench {
 
 inline constexpr std::size_t queue_slots = 8192;
 
-/// `batch` is the maximum number of messages per push or pop. A producer belongs to one thread; push returns false if the
-/// queue is full, and then takes nothing. pop, called by the one consumer, returns how many messages it wrote to `into`.
+/// `batch` is the maximum number of messages per push or pop. A producer belongs to one thread; push returns false if
+/// the queue is full, and then takes nothing. pop, called by the one consumer, returns how many messages it wrote to
+/// `into`.
 class boost_lockfree_queue {
  public:
   static constexpr auto name = "boost::lockfree::queue";
@@ -36,8 +37,8 @@ class moodycamel_queue {
  public:
   static constexpr auto name = Batch == 1 ? "moodycamel" : "moodycamel bulk";
   static constexpr std::size_t batch = Batch;
-  // The queue grows without bound. Its bounded try_ functions were seen to fail forever on an empty queue, so the producer
-  // checks the size once in 32 messages.
+  // The queue grows without bound. Its bounded try_ functions were seen to fail forever on an empty queue, so the
+  // producer checks the size once in 32 messages.
   struct producer {
     explicit producer(moodycamel_queue& queue) : queue_(queue.queue_), token_(queue.queue_) {}
     bool push(payload const* from) {

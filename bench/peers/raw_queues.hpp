@@ -1,7 +1,7 @@
 // The raw queues that Debian packages, behind one small interface, and the cases that measure them.
 //
-// They show what the machine allows: no scheduling, no lifecycle, no priorities. atomic_queue is missing, because Debian 12
-// cannot install it together with Boost 1.81 (its package depends on Boost 1.74).
+// They show what the machine allows: no scheduling, no lifecycle, no priorities. atomic_queue is missing, because
+// Debian 12 cannot install it together with Boost 1.81 (its package depends on Boost 1.74).
 #pragma once
 
 #include <array>

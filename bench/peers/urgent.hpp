@@ -10,8 +10,8 @@
 
 namespace rondo::bench {
 
-/// The actor under test calls the two handle functions; the sample's thread calls run. The backlog is sent first and the
-/// actor has started on it, so this detects a mailbox that considers priorities only when it fetches a batch.
+/// The actor under test calls the two handle functions; the sample's thread calls run. The backlog is sent first and
+/// the actor has started on it, so this detects a mailbox that considers priorities only when it fetches a batch.
 class urgent_race {
  public:
   static constexpr std::uint64_t usual_backlog = 20'000;
@@ -34,8 +34,8 @@ class urgent_race {
     urgent_done_.store(true, std::memory_order_release);
   }
 
-  /// Headline: "ordinary_handled_first", the ordinary messages handled after the urgent one was accepted and before it was
-  /// handled. 0 or 1 is the best possible: the message being handled at that moment may count.
+  /// Headline: "ordinary_handled_first", the ordinary messages handled after the urgent one was accepted and before it
+  /// was handled. 0 or 1 is the best possible: the message being handled at that moment may count.
   template <class SendOrdinary, class SendUrgent>
   measurement run(sample_budget const& budget, SendOrdinary&& send_ordinary, SendUrgent&& send_urgent) {
     measurement m;

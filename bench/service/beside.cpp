@@ -1,17 +1,17 @@
-// Measures how much a well-behaved client is affected by clients that misbehave: the latency of its puts of 64 bytes, one at
-// a time, alone and next to them.
+// Measures how much a well-behaved client is affected by clients that misbehave: the latency of its puts of 64 bytes,
+// one at a time, alone and next to them.
 //
 //   bench_service_beside --socket PATH --rounds 9 --asks 20000
 //
-// Each round takes samples alone, next to the first kind, alone, next to the second kind, and so on. The ratio compares a
-// sample with the one before it, which was taken alone, so that other load on the machine affects both equally. Prints a JSON
-// line for each kind with the medians over the rounds; --samples shows each sample.
+// Each round takes samples alone, next to the first kind, alone, next to the second kind, and so on. The ratio compares
+// a sample with the one before it, which was taken alone, so that other load on the machine affects both equally.
+// Prints a JSON line for each kind with the medians over the rounds; --samples shows each sample.
 //
 // The misbehaving clients share one thread that sleeps between its turns, so that they load the service more than the
 // machine. They write prebuilt bytes and ignore the responses.
 //
-// The well-behaved client requests a real-time priority, which needs root. On kernels without preemption it still waits for
-// the system calls of others. Give it three idle cores; with two cores, the wall time also contains such waits.
+// The well-behaved client requests a real-time priority, which needs root. On kernels without preemption it still waits
+// for the system calls of others. Give it three idle cores; with two cores, the wall time also contains such waits.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -73,8 +73,8 @@ class nuisance {
   std::uint64_t done = 0;
 };
 
-/// Keeps the service's receive buffer full of requests, and takes the answers. Writes in small parts, because some systems do
-/// not preempt a thread before its call has returned.
+/// Keeps the service's receive buffer full of requests, and takes the answers. Writes in small parts, because some
+/// systems do not preempt a thread before its call has returned.
 class flood final : public nuisance {
  public:
   explicit flood(std::string const& path) : end_(path) {
@@ -134,8 +134,8 @@ class rabble final : public nuisance {
   std::deque<loose_end> slow_, silent_, others_;
 };
 
-/// The client must wait only for the service, not for the other clients' thread. Where the system does not allow this, it
-/// waits for both.
+/// The client must wait only for the service, not for the other clients' thread. Where the system does not allow this,
+/// it waits for both.
 void go_first(bool first) {
   sched_param const how{.sched_priority = first ? 1 : 0};
   ::sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &how);

@@ -1,5 +1,5 @@
-// One thread that loads a server over a Unix socket with requests of 64 bytes: puts to a cell of `rondo serve`, or SETs to
-// redis-server. Both use the same loop, so only the servers differ.
+// One thread that loads a server over a Unix socket with requests of 64 bytes: puts to a cell of `rondo serve`, or SETs
+// to redis-server. Both use the same loop, so only the servers differ.
 //
 //   bench_service_load --kind rondo --socket PATH --clients 50 --pipeline 16 --requests 1000000
 //

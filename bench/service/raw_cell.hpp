@@ -1,5 +1,5 @@
-// A connection to a service's cell `store`, made of a socket and prebuilt bytes; the benches of services use it to create
-// load.
+// A connection to a service's cell `store`, made of a socket and prebuilt bytes; the benches of services use it to
+// create load.
 //
 // Threads: one at a time per socket. Errors throw.
 #pragma once

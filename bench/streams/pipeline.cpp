@@ -1,4 +1,5 @@
-// The five-stage pipeline (pattern, blur, waveform, frame rate, null sink) in one of several ways; prints one line of JSON.
+// The five-stage pipeline (pattern, blur, waveform, frame rate, null sink) in one of several ways; prints one line of
+// JSON.
 //
 //   rondo         a graph of stages on `cpu`
 //   paced         the same, for a run with --rate
@@ -6,7 +7,8 @@
 //   loop          one thread that calls the same pixel code, without any runtime
 //   bare          a graph of stages that do nothing: what the runtime itself costs
 //   negotiated    a graph on `emulated`, whose copies take as long as on PCI Express
-//   naive         the same, where each picture goes to the host and back between two stages, with memory allocated for it
+//   naive         the same, where each picture goes to the host and back between two stages, with memory allocated for
+//                 it
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -44,7 +44,8 @@ struct places {
   std::optional<std::uint32_t> source, middle, sink;
 };
 
-/// Connects the five in a row, by way of the host where two of the device meet if `naive`. Runs it, and counts the copies.
+/// Connects the five in a row, by way of the host where two of the device meet if `naive`. Runs it, and counts the
+/// copies.
 template <class Stages>
 outcome run(runtime& rt, work const& w, places const& p, bool naive, std::uint32_t copies_needed) {
   // Not measured: the emulated device computes as fast as the host, where it stands for one that is faster.

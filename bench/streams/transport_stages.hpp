@@ -1,5 +1,6 @@
-// Stages that read and write 8 bytes of a picture, in place of those that compute its pixels: what is left is the cost of the runtime,
-// the copies and the bus. The number in these bytes shows that the picture has passed through all of them.
+// Stages that read and write 8 bytes of a picture, in place of those that compute its pixels: what is left is the cost
+// of the runtime, the copies and the bus. The number in these bytes shows that the picture has passed through all of
+// them.
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
@@ -62,8 +63,9 @@ struct number_sink {
   }
 };
 
-/// What makes a graph naive: stands on the host between two stages of a device, so each picture is copied down to it, and up again. Takes
-/// memory for the picture in both places, and gives it back, as a program does that allocates for each frame.
+/// What makes a graph naive: stands on the host between two stages of a device, so each picture is copied down to it,
+/// and up again. Takes memory for the picture in both places, and gives it back, as a program does that allocates for
+/// each frame.
 struct way_by_host {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">>;
   struct options {

@@ -84,8 +84,8 @@ class actor_owner {
     if ((asked & control_activate) != 0 && !sleeps_last) set_active(true);
   }
 
-  /// Constructs a fresh state; on_start follows before the next message. If the constructor throws, the actor has no state, and
-  /// must fail or try again.
+  /// Constructs a fresh state; on_start follows before the next message. If the constructor throws, the actor has no
+  /// state, and must fail or try again.
   RONDO_HD errc construct() {
     own_mail_ = 0;  // the last state asked for it
     if (has_ring_) priority_lists().unstash();
@@ -230,8 +230,8 @@ class actor_owner {
     ++totals_.latency_samples;
   }
 
-  /// Stashes a message of the default priority outside the mailbox. False if that has no room: the handler may see the message once
-  /// more. Precondition: the actor has a ring.
+  /// Stashes a message of the default priority outside the mailbox. False if that has no room: the handler may see the
+  /// message once more. Precondition: the actor has a ring.
   RONDO_CALL RONDO_HD bool stash_direct(message const& m) {
     team const alone{team_.index()};
     auto const r = scheduler_.reserve_by_lanes(alone, self_, m.header.priority, 1);
@@ -243,8 +243,8 @@ class actor_owner {
 
   // -- supervision (G9)
 
-  /// A handler failed on `ticket`, rejected, or stashed it: the message stays for another attempt after a restart, waits, or is
-  /// completed.
+  /// A handler failed on `ticket`, rejected, or stashed it: the message stays for another attempt after a restart,
+  /// waits, or is completed.
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, call_result const& result) {
     message_header& header = ring_.slot(ticket).header;
     bool const waits = result.how >= unhandled::stashed;
@@ -261,7 +261,8 @@ class actor_owner {
       dispose(ticket, final_reason);
     }
   }
-  /// Counts a failed attempt and applies the supervision rule. Returns why the message gets no other attempt; ok: it gets one.
+  /// Counts a failed attempt and applies the supervision rule. Returns why the message gets no other attempt; ok: it
+  /// gets one.
   RONDO_HD errc judge(message_header& header, errc failure) {
     header.count_attempt();
     bool const last_try = header.attempts() >= cell_.supervise.poison_after;
@@ -270,7 +271,8 @@ class actor_owner {
     return cell_.supervise.poison_after > 1 ? errc::quarantined : failure;
   }
 
-  /// Restarts the actor with fresh state, deactivates it, or terminates it. True if it lives. `type`: of the failed message; 0: on_start.
+  /// Restarts the actor with fresh state, deactivates it, or terminates it. True if it lives. `type`: of the failed
+  /// message; 0: on_start.
   RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
     ++totals_.failures;
     auto const report = [&](failure_action action) {
@@ -333,8 +335,8 @@ class actor_owner {
                         memory_order::relaxed);  // a late control operation finds no actor
     cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
     cell_.generation.store(self_.generation + 1, memory_order::relaxed);
-    // Entries still in queues stay marked (W4); `paused` keeps a team that pops one from running a dead cell. Relaxed: no
-    // thread reads the cell through this word; the host launches the successor after the event.
+    // Entries still in queues stay marked (W4); `paused` keeps a team that pops one from running a dead cell. Relaxed:
+    // no thread reads the cell through this word; the host launches the successor after the event.
     while (!cell_.word.compare_exchange(bits,
                                         actor_word{bits & actor_word::queued_mask}
                                             .with(actor_word::paused)

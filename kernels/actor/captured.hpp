@@ -12,8 +12,8 @@
 
 namespace rondo {
 
-/// Base of a behaviour that takes only `Request` and answers with `Reply`. Both are copied to and from the graph as bytes.
-/// If the replay fails, the handler fails with its reason: no_graph, device_lost.
+/// Base of a behaviour that takes only `Request` and answers with `Reply`. Both are copied to and from the graph as
+/// bytes. If the replay fails, the handler fails with its reason: no_graph, device_lost.
 template <class Request, class Reply>
 struct captured {
   /// What it takes.

@@ -1,9 +1,9 @@
 // The context of a handler call: how a handler replies, sends, fails, reads its message's header, and shares work among
 // its team's lanes.
 //
-// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`, `forward`,
-// the requests to the host, `log`, `reject`, `stash`, `unstash`, and `fail` take effect once, and `should_stop` and `waiting_at`
-// give all the same answer: call them on all lanes with the same arguments.
+// A context is valid during one handler call, on the lanes that run it. With several lanes, `reply`, `tell`, `ask`,
+// `forward`, the requests to the host, `log`, `reject`, `stash`, `unstash`, and `fail` take effect once, and
+// `should_stop` and `waiting_at` give all the same answer: call them on all lanes with the same arguments.
 #pragma once
 
 #include "kernels/actor/address.hpp"
@@ -50,8 +50,8 @@ class context : public message_outcome, public host_requests<context>, public se
   }
 
   /// Answers the message being handled. Fails with wrong_state if no sender waits for an answer or if it was already
-  /// given. If the asker is an actor, fails with the errors of `tell`. A reply of another type than the message declares is
-  /// not sent, and the handler fails with wrong_reply.
+  /// given. If the asker is an actor, fails with the errors of `tell`. A reply of another type than the message
+  /// declares is not sent, and the handler fails with wrong_reply.
   template <message_type Reply>
   RONDO_HD errc reply(Reply const& answer) noexcept {
     if ((header_->flags & flag_wants_reply) == 0 || answered_) return errc::wrong_state;
@@ -65,8 +65,8 @@ class context : public message_outcome, public host_requests<context>, public se
     answered_ = true;
     return asker();
   }
-  /// Sends the answer that `token` promised. Fails with wrong_state if no sender waits for it. If it has another type than the
-  /// token's message declares, the asker gets wrong_reply, and so does this handler, which fails.
+  /// Sends the answer that `token` promised. Fails with wrong_state if no sender waits for it. If it has another type
+  /// than the token's message declares, the asker gets wrong_reply, and so does this handler, which fails.
   template <message_type Reply>
   RONDO_HD errc reply_to(reply_token token, Reply const& answer) noexcept {
     if (!token.to.valid()) return errc::wrong_state;
@@ -76,9 +76,9 @@ class context : public message_outcome, public host_requests<context>, public se
     return fail(errc::wrong_reply), errc::wrong_reply;
   }
 
-  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, or arena_full. The host forwards a message
-  /// to another device: ok then means that it is in transit, where it waits for room like a patient sender. If it
-  /// cannot be delivered, a request is answered with `rejected`; any other message becomes a dead letter.
+  /// Sends to another actor; never blocks. Fails with actor_gone, mailbox_full, or arena_full. The host forwards a
+  /// message to another device: ok then means that it is in transit, where it waits for room like a patient sender. If
+  /// it cannot be delivered, a request is answered with `rejected`; any other message becomes a dead letter.
   template <class Behaviour, sent_to<Behaviour> Message>
   RONDO_HD errc tell(address<Behaviour> to, Message const& m, send_options options = {}) noexcept {
     return send_untyped(to.id, m, header_for<Message>(options, 0, {}));
@@ -89,11 +89,11 @@ class context : public message_outcome, public host_requests<context>, public se
                     send_options options = {}) noexcept {
     return send_untyped(to.id, m, header_for<Message>(options, correlation, self_));
   }
-  /// Passes a request or a tell on: sends `m`, usually the message being handled, in its place. It keeps the priority, the deadline,
-  /// the correlation, and the asker, who gets the answer from `to`: here the request then counts as answered. Fails as `tell`, and
-  /// nothing was sent: the handler may try another actor. Also fails with wrong_state if the request was answered already. If
-  /// `to` answers `m` with another type than the message being handled declares, nothing is sent, and the handler fails with
-  /// wrong_reply. A tell may be forwarded to several actors.
+  /// Passes a request or a tell on: sends `m`, usually the message being handled, in its place. It keeps the priority,
+  /// the deadline, the correlation, and the asker, who gets the answer from `to`: here the request then counts as
+  /// answered. Fails as `tell`, and nothing was sent: the handler may try another actor. Also fails with wrong_state if
+  /// the request was answered already. If `to` answers `m` with another type than the message being handled declares,
+  /// nothing is sent, and the handler fails with wrong_reply. A tell may be forwarded to several actors.
   template <class Behaviour, sent_to<Behaviour> Message>
   RONDO_HD errc forward(address<Behaviour> to, Message const& m) noexcept {
     bool const is_request = (header_->flags & flag_wants_reply) != 0;
@@ -104,45 +104,47 @@ class context : public message_outcome, public host_requests<context>, public se
     if (outcome == errc::ok) answered_ = true;
     return outcome;
   }
-  /// Whether this handler should return soon: the runtime stops, or is to stand still for a checkpoint or the end of a round, or the
-  /// actor terminates. A long handler asks now and then; to continue after a standstill, it sends its actor a message. Loads two or
-  /// three words that rarely change. A pinned actor on a device with its own memory does not learn here that it is to terminate: its
-  /// team takes that request after the handler.
+  /// Whether this handler should return soon: the runtime stops, or is to stand still for a checkpoint or the end of a
+  /// round, or the actor terminates. A long handler asks now and then; to continue after a standstill, it sends its
+  /// actor a message. Loads two or three words that rarely change. A pinned actor on a device with its own memory does
+  /// not learn here that it is to terminate: its team takes that request after the handler.
   RONDO_HD bool should_stop() const noexcept { return team_.broadcast(team_.leader() && is_waited_for()); }
 
-  /// The actor gets the message `again`, once, when the mail that waits for it and the other actors have had their turn. It
-  /// needs no room in the mailbox. Not while the actor is deactivated; dropped when it ends, or restarts with a fresh state. Only
-  /// for the team that owns the actor: in a tile of a wide message, the handler fails with wrong_state.
+  /// The actor gets the message `again`, once, when the mail that waits for it and the other actors have had their
+  /// turn. It needs no room in the mailbox. Not while the actor is deactivated; dropped when it ends, or restarts with
+  /// a fresh state. Only for the team that owns the actor: in a tile of a wide message, the handler fails with
+  /// wrong_state.
   RONDO_HD void again() noexcept {
     if (own_mail_is_due(type_id<rondo::again>)) *own_mail_ |= own_again;
   }
-  /// The actor gets the message `room` when the mailbox of `to` has room again or is gone, perhaps at once: then it sends once
-  /// more, and perhaps waits once more. It waits for one mailbox at a time: for a second one, `room` comes until the first has
-  /// room. Room is what a message of the default priority finds. An actor of another device never seems full; see `tell`.
-  /// Otherwise as `again`.
+  /// The actor gets the message `room` when the mailbox of `to` has room again or is gone, perhaps at once: then it
+  /// sends once more, and perhaps waits once more. It waits for one mailbox at a time: for a second one, `room` comes
+  /// until the first has room. Room is what a message of the default priority finds. An actor of another device never
+  /// seems full; see `tell`. Otherwise as `again`.
   template <class Behaviour>
   RONDO_HD void when_room(address<Behaviour> to) noexcept {
     if (own_mail_is_due(type_id<room>) && !await_room(scheduler_, to.id, self_)) *own_mail_ |= own_room;
   }
 
-  /// A hint: how many messages wait in the mailbox of `to`, with the one that it handles. 0 if it is gone; `unknown_count`
-  /// if it is on another device.
+  /// A hint: how many messages wait in the mailbox of `to`, with the one that it handles. 0 if it is gone;
+  /// `unknown_count` if it is on another device.
   template <class Behaviour>
   RONDO_HD std::uint32_t waiting_at(address<Behaviour> to) const noexcept {
     return team_.broadcast(team_.leader() ? estimate_waiting(scheduler_.arena(), to.id) : 0);
   }
 
-  /// All that the actor has stashed comes again, as if it had never been taken: of each priority the oldest first, before the mail
-  /// that came later. So does the message being handled, if the handler stashes it. A restart with a fresh state unstashes, too.
-  /// In a tile of a wide message, the handler fails with wrong_state.
+  /// All that the actor has stashed comes again, as if it had never been taken: of each priority the oldest first,
+  /// before the mail that came later. So does the message being handled, if the handler stashes it. A restart with a
+  /// fresh state unstashes, too. In a tile of a wide message, the handler fails with wrong_state.
   RONDO_HD void unstash() noexcept {
     if (!is_on_owner()) return;
     note_unstashed();
     unstash_mail();
   }
 
-  /// Writes a line to the program's log: `text`, a literal or a char array that a zero ends, with the numbers in place of its "{}".
-  /// Below config::log_level this is one load and compare. Blocks while there is no room on the way to the host (runtime::on_log).
+  /// Writes a line to the program's log: `text`, a literal or a char array that a zero ends, with the numbers in place
+  /// of its "{}". Below config::log_level this is one load and compare. Blocks while there is no room on the way to the
+  /// host (runtime::on_log).
   template <std::uint32_t Bytes, class... Numbers>
   RONDO_HD void log(log_level level, char const (&text)[Bytes], Numbers... numbers) noexcept {
     static_assert(sizeof...(Numbers) <= max_log_numbers, "a log line has at most 4 numbers");
@@ -158,8 +160,8 @@ class context : public message_outcome, public host_requests<context>, public se
   /// (kernels/buffers/buffer_lease.hpp).
   RONDO_HD buffer_table_ref buffers() const noexcept { return host_.buffers; }
 
-  /// Replays the graph that the host captured for this actor; see kernels/actor/captured.hpp. Blocks the team. Exceptions of
-  /// its steps pass through.
+  /// Replays the graph that the host captured for this actor; see kernels/actor/captured.hpp. Blocks the team.
+  /// Exceptions of its steps pass through.
   RONDO_HD errc replay(void const* request, std::uint32_t request_bytes, void* reply,
                        std::uint32_t reply_bytes) const {
 #if defined(__CUDA_ARCH__)
@@ -200,7 +202,8 @@ class context : public message_outcome, public host_requests<context>, public se
   RONDO_HD bool answered() const noexcept { return answered_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
-  /// Emits a request to the host on one lane; nothing while the actor is replayed. Its body is a message to `to`, or has none.
+  /// Emits a request to the host on one lane; nothing while the actor is replayed. Its body is a message to `to`, or
+  /// has none.
   RONDO_CALL RONDO_HD void request(device_event& r, actor_id to) noexcept {
     if (is_watched()) [[unlikely]] {
       note_sent(to, r.body.header, errc::ok);
@@ -344,7 +347,8 @@ class context : public message_outcome, public host_requests<context>, public se
     }
     return h;
   }
-  /// Stamped anew with the rest of the deadline. The flags that it leaves out are of this mailbox, or come back with a trace's tag.
+  /// Stamped anew with the rest of the deadline. The flags that it leaves out are of this mailbox, or come back with a
+  /// trace's tag.
   template <class Message>
   RONDO_HD message_header header_in_place_of() const noexcept {
     message_header h = *header_;

@@ -1,6 +1,8 @@
-// Requests of a handler to its host: messages that come later, answers within a time limit, children, and notice when others end.
+// Requests of a handler to its host: messages that come later, answers within a time limit, children, and notice when
+// others end.
 //
-// A part of the context. The host carries the requests out after the call returns, in the order of the calls; none needs room.
+// A part of the context. The host carries the requests out after the call returns, in the order of the calls; none
+// needs room.
 #pragma once
 
 #include "kernels/actor/address.hpp"
@@ -24,9 +26,10 @@ class host_requests {
     ctx().request(r, to.id);
   }
 
-  /// Starts this actor's timer `key`, or starts it again with other terms: `us` microseconds later, and if it repeats, at each
-  /// multiple of that, `m` is sent to `to`. If that mailbox is full, a message of a timer that does not repeat waits for room; another
-  /// one becomes a dead letter. A timer ends with `to`, with this actor, and when this actor restarts with a fresh state.
+  /// Starts this actor's timer `key`, or starts it again with other terms: `us` microseconds later, and if it repeats,
+  /// at each multiple of that, `m` is sent to `to`. If that mailbox is full, a message of a timer that does not repeat
+  /// waits for room; another one becomes a dead letter. A timer ends with `to`, with this actor, and when this actor
+  /// restarts with a fresh state.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD void set_timer(std::uint32_t key, std::uint64_t us,
                                                              address<Behaviour> to, Message const& m,
@@ -47,9 +50,9 @@ class host_requests {
     ctx().request(r, ctx().self());
   }
 
-  /// As ask, with a time limit: either the answer comes within `timeout_us`, or a `rejected` with this `correlation` and the reason
-  /// timed_out, or why there is no answer; never both. The request waits for room in the mailbox of `to` until then. It goes by the
-  /// host, so messages that this actor sends directly may overtake it.
+  /// As ask, with a time limit: either the answer comes within `timeout_us`, or a `rejected` with this `correlation`
+  /// and the reason timed_out, or why there is no answer; never both. The request waits for room in the mailbox of `to`
+  /// until then. It goes by the host, so messages that this actor sends directly may overtake it.
   template <class Behaviour, message_type Message>
   requires takes<Behaviour, Message> RONDO_HD void ask_within(
       std::uint64_t timeout_us, address<Behaviour> to, Message const& m, std::uint32_t correlation,
@@ -60,20 +63,21 @@ class host_requests {
     ctx().request(r, to.id);
   }
 
-  /// This actor gets the message `ended` once when `who` has ended, at once if it has already. Several watches of the same actor
-  /// count as one. A restart does not end a watch.
+  /// This actor gets the message `ended` once when `who` has ended, at once if it has already. Several watches of the
+  /// same actor count as one. A restart does not end a watch.
   RONDO_HD void watch(actor_id who) noexcept { bond(who, bond_request::watch); }
   /// An `ended` that was sent before still comes.
   RONDO_HD void unwatch(actor_id who) noexcept { bond(who, bond_request::unwatch); }
-  /// If one of the two actors is stopped by a failure, or has ended before, the other one is terminated, too, without handling
-  /// its mail.
+  /// If one of the two actors is stopped by a failure, or has ended before, the other one is terminated, too, without
+  /// handling its mail.
   RONDO_HD void link(actor_id who) noexcept { bond(who, bond_request::link); }
   /// Ends the link on both sides.
   RONDO_HD void unlink(actor_id who) noexcept { bond(who, bond_request::unlink); }
 
-  /// Launches a child: an actor on the same device, which ends with this actor, and when this actor restarts with a fresh state. Its
-  /// name is that of this actor, a slash, the behaviour's, and a number. The message `launched` with this correlation brings its
-  /// address. With the rule `escalate` in options.supervise, its failures are this actor's to decide on; see child_failed.
+  /// Launches a child: an actor on the same device, which ends with this actor, and when this actor restarts with a
+  /// fresh state. Its name is that of this actor, a slash, the behaviour's, and a number. The message `launched` with
+  /// this correlation brings its address. With the rule `escalate` in options.supervise, its failures are this actor's
+  /// to decide on; see child_failed.
   template <class Behaviour>
   RONDO_HD void launch(std::uint32_t correlation, child_options options = {}) noexcept {
     launch_with<Behaviour>(correlation, options, nullptr, 0);

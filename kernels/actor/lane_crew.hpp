@@ -31,7 +31,8 @@ class lane_crew {
   RONDO_HD lane_crew(scheduler& sched, team const& t, host_port const& host) noexcept
       : scheduler_(sched), team_(t), host_(host) {}
 
-  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane. `own_mail`: as for a context.
+  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane. `own_mail`: as for a
+  /// context.
   RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self,
                                       std::uint32_t* own_mail = nullptr) const {
     if (team_.lanes() == 1) return invoke(call, self, team_, own_mail);
@@ -77,7 +78,8 @@ class lane_crew {
     publish({kind, 0, 0, 0});
     team_.sync();
   }
-  /// The function that all join in syncs the first warp alone: a lane of another warp would read the next call instead of this one.
+  /// The function that all join in syncs the first warp alone: a lane of another warp would read the next call instead
+  /// of this one.
   RONDO_HD void after_reading() const {
     if (team_.lanes() > hardware::warp_lanes) team_.sync();
   }

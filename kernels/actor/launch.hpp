@@ -108,7 +108,8 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
   }
   if (spec.pinned) {
-    // Relaxed: the team's claim acquires the cell. A claim that comes too early fails, and the doorbell triggers another.
+    // Relaxed: the team's claim acquires the cell. A claim that comes too early fails, and the doorbell triggers
+    // another.
     arena.team(spec.team).pinned_actor.store(spec.id.index + 1, memory_order::relaxed);
     sched.ring_doorbell(spec.team);
   }

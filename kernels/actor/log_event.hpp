@@ -1,7 +1,7 @@
 // The event of a line that a handler logs: the text as it stands, and the numbers that the host will put into it.
 //
-// Layout: body.payload holds the numbers, 8 bytes each, then the text without a zero at its end; `behaviour` holds log_bits;
-// `detail` holds the time, in nanoseconds of the device's clock. runtime/observe/log.cpp reads it.
+// Layout: body.payload holds the numbers, 8 bytes each, then the text without a zero at its end; `behaviour` holds
+// log_bits; `detail` holds the time, in nanoseconds of the device's clock. runtime/observe/log.cpp reads it.
 #pragma once
 
 #include "kernels/base/clock.hpp"

@@ -1,7 +1,7 @@
 // Handles the messages in a mailbox for the team that owns the actor: calls the handler, and does what follows.
 //
-// Threads: lane 0 of the team that owns the actor. A wide message may complete on another team than the one that began it;
-// ownership then passes to that team.
+// Threads: lane 0 of the team that owns the actor. A wide message may complete on another team than the one that began
+// it; ownership then passes to that team.
 #pragma once
 
 #include "kernels/actor/actor_owner.hpp"
@@ -72,8 +72,8 @@ class mail_handler : protected actor_owner<Module> {
     return count;
   }
 
-  /// The same for a run of `count` messages, which is handled as it lies if each of them goes the common way. `quota`: at least `count`,
-  /// if it is to be.
+  /// The same for a run of `count` messages, which is handled as it lies if each of them goes the common way. `quota`:
+  /// at least `count`, if it is to be.
   RONDO_CALL RONDO_HD std::uint32_t deal_with_run(std::uint32_t ticket, std::uint32_t count,
                                                   std::uint32_t quota) {
     mail_run const run{ring_, ticket, count};

@@ -1,4 +1,5 @@
-// The outcome of a message, unless its handler simply handles it: the handler fails, rejects the message, or stashes it.
+// The outcome of a message, unless its handler simply handles it: the handler fails, rejects the message, or stashes
+// it.
 //
 // Threads: a part of a context, on each lane that runs the handler.
 #pragma once
@@ -14,15 +15,17 @@ class message_outcome {
  public:
   /// Reports that the handler failed. The actor's supervision rule decides what follows.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { end(reason, unhandled::failed); }
-  /// Does not handle the message: its asker gets `reason`; if there is none, it becomes a dead letter with this reason. The actor
-  /// has not failed, and goes on with its state as it is. Of a batch, this concerns all messages. Do not reject a request that was
-  /// answered. Where a message does not end (in on_start, a tile, `again`, and `room`), the handler fails with `reason` instead.
+  /// Does not handle the message: its asker gets `reason`; if there is none, it becomes a dead letter with this reason.
+  /// The actor has not failed, and goes on with its state as it is. Of a batch, this concerns all messages. Do not
+  /// reject a request that was answered. Where a message does not end (in on_start, a tile, `again`, and `room`), the
+  /// handler fails with `reason` instead.
   RONDO_HD void reject(errc reason) noexcept { end(reason, unhandled::rejected); }
-  /// Does not handle the message now: it waits until the actor calls context::unstash, then comes again. It keeps its place in the
-  /// mailbox, its asker, and its deadline, at which it is looked at when it comes again. When the actor ends, it ends as waiting
-  /// mail does, also with termination::drain. Of a batch, this concerns all messages. Otherwise as `reject`; the reason is
-  /// wrong_state. While an actor has stashed mail, its batch handlers get one message at a time. A mailbox full of stashed
-  /// messages takes no other one: reserve room for those on which the actor unstashes.
+  /// Does not handle the message now: it waits until the actor calls context::unstash, then comes again. It keeps its
+  /// place in the mailbox, its asker, and its deadline, at which it is looked at when it comes again. When the actor
+  /// ends, it ends as waiting mail does, also with termination::drain. Of a batch, this concerns all messages.
+  /// Otherwise as `reject`; the reason is wrong_state. While an actor has stashed mail, its batch handlers get one
+  /// message at a time. A mailbox full of stashed messages takes no other one: reserve room for those on which the
+  /// actor unstashes.
   RONDO_HD void stash() noexcept {
     end(errc::wrong_state, (done_ & unstashed_bit) != 0 ? unhandled::stays : unhandled::stashed);
   }

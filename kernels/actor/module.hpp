@@ -7,8 +7,8 @@
 // and, for each message, one of
 //
 //   void on(context&, Message const&);                one at a time
-//   Reply on(context&, Message const&);               the same; the value that it returns is its reply, unless it failed,
-//                                                     replied, or deferred its answer
+//   Reply on(context&, Message const&);               the same; the value that it returns is its reply, unless it
+//                                                     failed, replied, or deferred its answer
 //   void on(context&, batch<Message> const&);         several adjacent messages; only for tells
 //   uint32_t tiles(context&, Message const&);         a wide message: returns its number of tiles,
 //   void tile(context&, Message const&, uint32_t);    ... each of which some team runs;
@@ -17,23 +17,25 @@
 // Optional:
 //
 //   void on_start(context&);                          after each construction
-//   using arguments = A;                              with `void on_start(context&, A const&)`: gets the values that the launch gave,
-//                                                     each time; they are kept beside the state
+//   using arguments = A;                              with `void on_start(context&, A const&)`: gets the values that
+//                                                     the launch gave, each time; they are kept beside the state
 //   void on(context&, again const&);                  with `again` among the messages: for context::again
 //   void on(context&, room const&);                   likewise, for context::when_room
 //   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
-//   static constexpr bool holds_addresses = true;     its state or its launch arguments have addresses, which mean nothing to another
-//                                                     process: checkpoints and recordings refuse its actors. Pointer members of an
-//                                                     aggregate are found without it (runtime/base/holds_addresses.hpp); `false`
-//                                                     says that its pointers do no harm
-//   static constexpr bool saved_apart = true;         likewise, but checkpoints and recordings leave its actors out, because who
-//                                                     launches them does so again
-//   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an actor whose
-//                                                     behaviour was Old in the previous module (rondo::upgrade)
+//   static constexpr bool holds_addresses = true;     its state or its launch arguments have addresses, which mean
+//                                                     nothing to another process: checkpoints and recordings refuse its
+//                                                     actors. Pointer members of an aggregate are found without it
+//                                                     (runtime/base/holds_addresses.hpp); `false` says that its
+//                                                     pointers do no harm
+//   static constexpr bool saved_apart = true;         likewise, but checkpoints and recordings leave its actors out,
+//                                                     because who launches them does so again
+//   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an
+//                                                     actor whose behaviour was Old in the previous module
+//                                                     (rondo::upgrade)
 //
-// An exception of the behaviour's code fails the handler with exception_thrown, as context::fail does: what it sent before
-// stays sent. A GPU has no exceptions. If several lanes run a handler, one that throws on some of them must not keep the others
-// waiting at a sync.
+// An exception of the behaviour's code fails the handler with exception_thrown, as context::fail does: what it sent
+// before stays sent. A GPU has no exceptions. If several lanes run a handler, one that throws on some of them must not
+// keep the others waiting at a sync.
 #pragma once
 
 #include <concepts>
@@ -295,8 +297,9 @@ struct module_of {
     });
   }
 
-  /// Handles a message if its handler takes one message at a time. Returns the kind of its handler. `mail` is a message_slot or a
-  /// message: it goes by reference, because two words copied from it would cost a twentieth of a round trip.
+  /// Handles a message if its handler takes one message at a time. Returns the kind of its handler. `mail` is a
+  /// message_slot or a message: it goes by reference, because two words copied from it would cost a twentieth of a
+  /// round trip.
   template <class Mail>
   RONDO_HD static handler_kind handle_one(std::uint16_t behaviour, std::byte* state, context& ctx,
                                           Mail const& mail) {
@@ -350,9 +353,9 @@ struct module_of {
     return tiles;
   }
 
-  /// Calls f(std::type_identity<B>{}) for the behaviour with this index. `f` is passed by reference: copying a closure right
-  /// after it was written stalls the processor for longer than the rest of the call. With many behaviours it is a call, because nvcc
-  /// would compile all handlers for each place that looks for one.
+  /// Calls f(std::type_identity<B>{}) for the behaviour with this index. `f` is passed by reference: copying a closure
+  /// right after it was written stalls the processor for longer than the rest of the call. With many behaviours it is a
+  /// call, because nvcc would compile all handlers for each place that looks for one.
   template <class F>
   RONDO_HD static void visit(std::uint16_t behaviour, F const& f) {
     if constexpr (size > 8) return find(behaviour, f);

@@ -1,5 +1,5 @@
-// The request by which a program receives, one at a time, the messages that wait in a channel (actors/channel/channel.hpp), and its
-// answer. runtime/channel_reader.hpp sends it.
+// The request by which a program receives, one at a time, the messages that wait in a channel
+// (actors/channel/channel.hpp), and its answer. runtime/channel_reader.hpp sends it.
 #pragma once
 
 #include "kernels/actor/address.hpp"
@@ -10,7 +10,8 @@ namespace rondo {
 /// Asks for a message.
 template <class Message>
 struct receive {
-  /// The number of the last message that the asker got; 0: none. If the channel has given a later one, it gives that again.
+  /// The number of the last message that the asker got; 0: none. If the channel has given a later one, it gives that
+  /// again.
   std::uint64_t got;
 };
 /// The answer.

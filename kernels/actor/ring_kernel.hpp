@@ -76,8 +76,8 @@ class ring_kernel {
     return dealt;
   }
 
-  /// For a guest thread with a team of one lane: runs ready actors until none is left or `limit_ns` has passed, and leaves
-  /// the rest to the other teams. Returns the number of completed messages.
+  /// For a guest thread with a team of one lane: runs ready actors until none is left or `limit_ns` has passed, and
+  /// leaves the rest to the other teams. Returns the number of completed messages.
   std::uint64_t drain(std::uint64_t limit_ns) {
     auto const end_ns = now_ns() + limit_ns;
     std::uint64_t dealt = 0;
@@ -246,7 +246,8 @@ class ring_kernel {
     if (arena().stopping() || inbox_.has_work()) return true;
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
-      // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the doorbell.
+      // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the
+      // doorbell.
       actor_cell const& cell = arena().cell(pinned - 1);
       actor_word const word{cell.word.load(memory_order::relaxed)};
       if (word.has(actor_word::signalled | actor_word::paused)) return word.has(actor_word::signalled);

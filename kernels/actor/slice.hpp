@@ -60,8 +60,9 @@ class slice : private mail_handler<Module> {
     show_running();
     return !this->end_when_empty();
   }
-  /// Handles a message that has come to a pinned team by its direct ring, without a mailbox, if it is the next one anyway: no mail
-  /// waits, and its handler takes one message at a time, on one lane. Otherwise false: it belongs in the mailbox.
+  /// Handles a message that has come to a pinned team by its direct ring, without a mailbox, if it is the next one
+  /// anyway: no mail waits, and its handler takes one message at a time, on one lane. Otherwise false: it belongs in
+  /// the mailbox.
   RONDO_HOT RONDO_HD bool handle_now(actor_id to, message& m) {
     message_header& h = m.header;
     prefetch(state_);
@@ -136,7 +137,8 @@ class slice : private mail_handler<Module> {
       if (this->control_waits()) this->obey();
       if (!paused_ && dealt < quota) dealt += handle_mail(quota - dealt);
       if (handed_over_) break;
-      // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have their turn.
+      // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have
+      // their turn.
       bool const goes_on = own_mail_ != 0 && (dealt < quota || !went_on);
       if (goes_on) {
         went_on = true;
@@ -185,9 +187,9 @@ class slice : private mail_handler<Module> {
     status_.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
   }
 
-  /// Waits briefly for more mail, as `pick` finds it, while no other actor needs the team. For a busy sender this is cheaper than
-  /// scheduling the actor for each message. Each look takes the cache line from the sender. So the more messages
-  /// a pause brought, the longer the next pause, and a single answer is still seen soon.
+  /// Waits briefly for more mail, as `pick` finds it, while no other actor needs the team. For a busy sender this is
+  /// cheaper than scheduling the actor for each message. Each look takes the cache line from the sender. So the more
+  /// messages a pause brought, the longer the next pause, and a single answer is still seen soon.
   RONDO_HD std::uint32_t linger(std::uint32_t& ticket, std::uint32_t dealt) {
     auto& pauses = scheduler_.linger_pauses;
     if (pauses == 0 || scheduler_.keeps_actor()) return 0;

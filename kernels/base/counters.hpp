@@ -63,7 +63,8 @@ class alignas(64) published_totals {
     version_.store(version, memory_order::relaxed);  // relaxed: not shared yet
   }
 
-  /// Only the team that runs the actor calls this. `also` makes relaxed stores of values that belong to the same moment.
+  /// Only the team that runs the actor calls this. `also` makes relaxed stores of values that belong to the same
+  /// moment.
   template <class Also = nothing_else>
   RONDO_HOT RONDO_HD void publish(actor_totals const& t, Also const& also = {}) noexcept {
     auto const version = version_.load(memory_order::relaxed);  // relaxed: own value

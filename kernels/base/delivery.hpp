@@ -5,7 +5,8 @@
 
 namespace rondo {
 
-/// latest: a new one replaces the one that was not read. every: what finds no room is dropped, and counted. lossless: the writer waits.
+/// latest: a new one replaces the one that was not read. every: what finds no room is dropped, and counted. lossless:
+/// the writer waits.
 enum class delivery : std::uint32_t { latest, every, lossless };
 
 /// Its name.

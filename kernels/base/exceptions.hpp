@@ -9,8 +9,8 @@
 
 namespace rondo {
 
-/// Calls `code()`. If it throws on a host thread, calls `on_throw` with the exception's text, which is valid during that call.
-/// Code that cannot throw costs nothing: the compiler then leaves out the handler.
+/// Calls `code()`. If it throws on a host thread, calls `on_throw` with the exception's text, which is valid during
+/// that call. Code that cannot throw costs nothing: the compiler then leaves out the handler.
 template <class Code, class OnThrow>
 RONDO_HOT RONDO_HD inline void call_caught(Code const& code, [[maybe_unused]] OnThrow const& on_throw) {
 #if defined(__CUDA_ARCH__)

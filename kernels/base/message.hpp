@@ -1,7 +1,8 @@
 // A message: a 28-byte header and at most 96 bytes of trivially copyable payload.
 //
-// A message type is any trivially copyable struct. Its identity is the hash of its qualified name (type_name.hpp), which is the
-// same in every module, process, and device. Larger data travels as a buffer handle (kernels/buffers/buffer.hpp).
+// A message type is any trivially copyable struct. Its identity is the hash of its qualified name (type_name.hpp),
+// which is the same in every module, process, and device. Larger data travels as a buffer handle
+// (kernels/buffers/buffer.hpp).
 #pragma once
 
 #include <compare>
@@ -102,8 +103,8 @@ struct message_header {
   RONDO_HD constexpr void count_attempt() noexcept {
     if (attempts() < max_attempts) flags = static_cast<std::uint8_t>(flags + (1u << attempts_shift));
   }
-  /// `us`: after `sent`; 0: none. Up to 35 minutes in microseconds, above that in milliseconds, rounded up. Above longest_deadline_us
-  /// the deadline becomes refused_deadline, and the message is not to be sent.
+  /// `us`: after `sent`; 0: none. Up to 35 minutes in microseconds, above that in milliseconds, rounded up. Above
+  /// longest_deadline_us the deadline becomes refused_deadline, and the message is not to be sent.
   RONDO_HD constexpr void set_deadline(std::uint64_t us) noexcept {
     deadline = us < in_milliseconds       ? static_cast<std::uint32_t>(us)
                : us > longest_deadline_us ? refused_deadline
@@ -136,7 +137,8 @@ struct message {
 };
 static_assert(sizeof(message) == 128 && std::is_trivially_copyable_v<message>);
 
-/// Words of 4 bytes that a message's payload of `bytes` fills. Never more than there are, even if a broken device wrote `bytes`.
+/// Words of 4 bytes that a message's payload of `bytes` fills. Never more than there are, even if a broken device wrote
+/// `bytes`.
 RONDO_HD constexpr std::uint32_t payload_words(std::uint32_t bytes) noexcept {
   return ((bytes < max_payload_bytes ? bytes : static_cast<std::uint32_t>(max_payload_bytes)) + 3) / 4;
 }
@@ -226,8 +228,8 @@ template <class Message, std::size_t Extent>
 inline constexpr bool is_span<std::span<Message, Extent>> = true;
 }  // namespace detail
 
-/// What functions that send require of `Message`. It is never false for a single message: a message that may not be sent is an
-/// error.
+/// What functions that send require of `Message`. It is never false for a single message: a message that may not be
+/// sent is an error.
 template <class Message, class Behaviour>
 concept sent_to = !detail::is_span<Message> && detail::send_check<Behaviour, Message>::done;
 

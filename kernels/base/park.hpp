@@ -8,8 +8,8 @@
 
 namespace rondo {
 
-/// Whether idle threads sleep, so that senders wake them. On a GPU they poll: to wake them would cost each sender a fence, and
-/// save nothing.
+/// Whether idle threads sleep, so that senders wake them. On a GPU they poll: to wake them would cost each sender a
+/// fence, and save nothing.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool threads_park = false;
 #else

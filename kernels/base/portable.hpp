@@ -62,8 +62,8 @@ RONDO_HD inline void flush_writes() noexcept {
 #endif
 }
 
-/// Copies `bytes` to `destination`, which is aligned to 16 bytes. As wide as `from` is aligned: nvcc's memcpy of a size that it
-/// does not know would go byte by byte.
+/// Copies `bytes` to `destination`, which is aligned to 16 bytes. As wide as `from` is aligned: nvcc's memcpy of a size
+/// that it does not know would go byte by byte.
 RONDO_HOT RONDO_HD inline void copy_words(void* destination, void const* from, std::uint32_t bytes) noexcept {
 #if defined(__CUDA_ARCH__)
   auto* const to = static_cast<std::byte*>(destination);

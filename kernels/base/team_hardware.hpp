@@ -1,8 +1,8 @@
 // Team operations that a GPU does in hardware, for a team that is a warp or a block of several warps.
 //
-// All lanes call each function together. It returns true if the hardware did the work: always on a GPU, never on a host,
-// where the caller uses memory that the lanes share (team.hpp). Within a warp, reductions and scans are CUB's; across
-// the warps of a block they go through `values` in shared memory, one per warp.
+// All lanes call each function together. It returns true if the hardware did the work: always on a GPU, never on a
+// host, where the caller uses memory that the lanes share (team.hpp). Within a warp, reductions and scans are CUB's;
+// across the warps of a block they go through `values` in shared memory, one per warp.
 // Ordering: each of them is a barrier of all lanes: what any lane wrote before it is visible to all lanes after it.
 #pragma once
 

@@ -1,8 +1,9 @@
 // The name of a type, and the hash of it that identifies the type in headers, checkpoints and other processes.
 //
-// The name is what g++ spells: `long unsigned int`, `box<box<int> >`. Other compilers spell some names in another way; theirs are
-// respelled, so that programs and devices of different compilers agree. That cannot mend what a compiler leaves out: types inside
-// functions, in inline namespaces, and, for nvcc, with default template arguments. Declare their names where compilers meet.
+// The name is what g++ spells: `long unsigned int`, `box<box<int> >`. Other compilers spell some names in another way;
+// theirs are respelled, so that programs and devices of different compilers agree. That cannot mend what a compiler
+// leaves out: types inside functions, in inline namespaces, and, for nvcc, with default template arguments. Declare
+// their names where compilers meet.
 //
 // Types of unnamed namespaces need a declared name: two files may have different ones that are spelled the same.
 //
@@ -22,8 +23,8 @@ struct message_name_of {
 
 namespace detail {
 
-/// Where the first template argument ends in `text`, which begins with it: at a semicolon or at the closing bracket of the whole list.
-/// Brackets of its own (`grid<int [4]>`), and characters (`tag<']'>`), belong to it.
+/// Where the first template argument ends in `text`, which begins with it: at a semicolon or at the closing bracket of
+/// the whole list. Brackets of its own (`grid<int [4]>`), and characters (`tag<']'>`), belong to it.
 constexpr std::size_t end_of_argument(std::string_view text) noexcept {
   int open = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -210,7 +211,8 @@ constexpr std::uint32_t fnv1a(std::string_view text) noexcept {
   return hash;
 }
 
-/// Whether another file may have a different type of this name. nvcc spells unnamed namespaces for g++ as _GLOBAL__N_ and a number.
+/// Whether another file may have a different type of this name. nvcc spells unnamed namespaces for g++ as _GLOBAL__N_
+/// and a number.
 constexpr bool is_of_one_file(std::string_view name) noexcept {
   return name.find("{anonymous}") != name.npos || name.find("_GLOBAL__N_") != name.npos;
 }

@@ -26,7 +26,8 @@
 
 namespace rondo {
 
-/// A table's record of one slot. Each has its own cache line, so that leases of two buffers do not slow each other down.
+/// A table's record of one slot. Each has its own cache line, so that leases of two buffers do not slow each other
+/// down.
 struct alignas(64) buffer_entry {
   atomic<std::uint64_t, scope::system> word;   // buffer_word
   std::byte* base;                             // B4
@@ -58,7 +59,8 @@ class buffer_table_ref {
 
   /// Takes a shared lease for reading; end it with `end_read`. buffer_in_use while a writer holds the buffer.
   RONDO_HD errc begin_read(buffer_ref ref) const noexcept;
-  /// Takes the exclusive lease for writing; end it with `end_write`. buffer_in_use while there is any lease, and for a foreign block.
+  /// Takes the exclusive lease for writing; end it with `end_write`. buffer_in_use while there is any lease, and for a
+  /// foreign block.
   RONDO_HD errc begin_write(buffer_ref ref) const noexcept;
   /// Ends a lease. Precondition: the caller holds it. The end of a released buffer's last lease
   /// frees it.
@@ -114,7 +116,8 @@ class buffer_table_ref {
     entries_[slot].foreign = &from;
     return open(slot, bytes, buffer_word::foreign);
   }
-  /// As `release`, but if this call frees the slot, sets `freed`: the caller then keeps the slot, which is not returned.
+  /// As `release`, but if this call frees the slot, sets `freed`: the caller then keeps the slot, which is not
+  /// returned.
   RONDO_HD errc close(buffer_ref ref, bool& freed) const noexcept;
   /// Takes all returned slots for the caller: returns slot + 1 of the first; `next` links the others. 0: none.
   RONDO_HD std::uint32_t take_returned() const noexcept {

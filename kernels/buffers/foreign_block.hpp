@@ -1,4 +1,5 @@
-// A block that belongs to somebody else, who lends it for reading, and wants to know when nobody uses it any more. Only in host memory.
+// A block that belongs to somebody else, who lends it for reading, and wants to know when nobody uses it any more. Only
+// in host memory.
 #pragma once
 
 #include "kernels/base/portable.hpp"

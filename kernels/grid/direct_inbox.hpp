@@ -1,13 +1,16 @@
-// The direct inbox of a pinned team: it takes the submissions to its actor itself, and hands its actor what needs no mailbox.
+// The direct inbox of a pinned team: it takes the submissions to its actor itself, and hands its actor what needs no
+// mailbox.
 //
-// A message waits in the mailbox only if it has to: behind other mail, for an actor that is paused or runs on several lanes, for
-// another attempt. Otherwise its handler reads it where the team has fetched it. While the ring holds a message whose priority is
-// not the default, everything up to it goes to the mailbox, where the actor picks by priority (G3).
+// A message waits in the mailbox only if it has to: behind other mail, for an actor that is paused or runs on several
+// lanes, for another attempt. Otherwise its handler reads it where the team has fetched it. While the ring holds a
+// message whose priority is not the default, everything up to it goes to the mailbox, where the actor picks by priority
+// (G3).
 //
-// A team takes submissions between two handlers; of a mailbox it may handle 128 messages before it looks again. So whoever
-// awaits the outcome of a tell to a pinned actor awaits the end of what runs, too.
+// A team takes submissions between two handlers; of a mailbox it may handle 128 messages before it looks again. So
+// whoever awaits the outcome of a tell to a pinned actor awaits the end of what runs, too.
 //
-// Threads: the lanes of one team. On a GPU the first warp fetches; on a host, lane 0 alone. A team of the pool has none.
+// Threads: the lanes of one team. On a GPU the first warp fetches; on a host, lane 0 alone. A team of the pool has
+// none.
 #pragma once
 
 #include "kernels/base/stop_word.hpp"
@@ -33,9 +36,9 @@ class direct_inbox {
                         host_port const& host, team const& t, io_window& window) noexcept
       : direct_(direct), team_(t), io_(arena, ring, orders, host, fetchers_of(t), window) {}
 
-  /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the team's looks
-  /// are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call. After 128 it is time,
-  /// so that an actor that is busy with others' mail, or its own, hears the host.
+  /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the
+  /// team's looks are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call.
+  /// After 128 it is time, so that an actor that is busy with others' mail, or its own, hears the host.
   RONDO_HD bool is_due(std::uint32_t dealt) noexcept {
     if (direct_ == nullptr) return false;
     bool const others_send = dealt > posted_;
@@ -54,8 +57,8 @@ class direct_inbox {
     return direct_ != nullptr && looks_++ % every == 0;  // the first time, too: a round may be short
   }
 
-  /// Lane 0, while the others join: takes what was submitted. handle(to, message) may handle a message, which then needs no
-  /// mailbox. Returns the number of messages taken.
+  /// Lane 0, while the others join: takes what was submitted. handle(to, message) may handle a message, which then
+  /// needs no mailbox. Returns the number of messages taken.
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;

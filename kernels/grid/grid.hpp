@@ -2,12 +2,15 @@
 // worker teams, the I/O team, and the keeper (grid_keeper.hpp), which carries out the host's requests.
 //
 // On a GPU they are the blocks of one cooperative grid; on the emulated device they are threads. The code is the same.
-// Memory: `control_block`, reports, page, and the queue pair's slots are in pinned memory, which both sides reach. Arena
-// and `grid_state` are in the device's memory. In pinned memory each word has one writer and sees only loads and stores.
+// Memory: `control_block`, reports, page, and the queue pair's slots are in pinned memory, which both sides reach.
+// Arena and `grid_state` are in the device's memory. In pinned memory each word has one writer and sees only loads and
+// stores.
 //
 // Ordering, across the bus
-//  request      the host's release store of a request -> the keeper's acquire load: what the host has copied into the arena.
-//  acknowledge  the keeper's release store of `acknowledged` -> the host's acquire load: everything that teams did before
+//  request      the host's release store of a request -> the keeper's acquire load: what the host has copied into the
+//               arena.
+//  acknowledge  the keeper's release store of `acknowledged` -> the host's acquire load: everything that teams did
+//  before
 //               they stood still.
 //  page         the keeper's release store of `answered` -> the host's acquire load: the page.
 #pragma once
@@ -105,7 +108,8 @@ struct grid {
   RONDO_HD std::uint32_t teams() const noexcept { return pool_teams + pinned_teams; }
 };
 
-/// All lanes of a worker team call this; it returns when the grid ends. They share `window`, which only a pinned team uses.
+/// All lanes of a worker team call this; it returns when the grid ends. They share `window`, which only a pinned team
+/// uses.
 template <class Module, class Bus>
 RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& host, io_window& window) {
   arena_ref const arena{g.arena};
@@ -141,8 +145,8 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   state.ring_keeper();
 }
 
-/// For an I/O team on a thread: wakes the pinned teams for which the host has rung. The host cannot, because at a safepoint the
-/// arena is not to change. True if there was one.
+/// For an I/O team on a thread: wakes the pinned teams for which the host has rung. The host cannot, because at a
+/// safepoint the arena is not to change. True if there was one.
 template <class Bus>
 bool wake_pinned_teams(grid<Bus> const& g) {
   bool any = false;
@@ -156,10 +160,10 @@ bool wake_pinned_teams(grid<Bus> const& g) {
   return any;
 }
 
-/// The I/O team's loop. All lanes of `t` call this; it returns when the grid ends. `idle` decides how it waits: the loop calls
-/// worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found none. Each call of
-/// was_submitted crosses the bus. looks_around() says how often the loop looks whether it is asked to stand still, and whether
-/// buffers have become free.
+/// The I/O team's loop. All lanes of `t` call this; it returns when the grid ends. `idle` decides how it waits: the
+/// loop calls worked() after a step that found submissions, and wait(was_submitted, is_asked) after one that found
+/// none. Each call of was_submitted crosses the bus. looks_around() says how often the loop looks whether it is asked
+/// to stand still, and whether buffers have become free.
 template <class Module, class Bus, class Idle>
 RONDO_HD void run_io(grid<Bus> const& g, host_port const& host, team const& t, io_window& window, Idle idle) {
   grid_state& state = *g.state;

@@ -1,13 +1,13 @@
-// The keeper of a grid: carries out the host's requests, publishes a heartbeat, copies counters out. Only the keeper decides
-// when teams stand still and when they leave, so requests, ends of rounds, and queries cannot interfere.
+// The keeper of a grid: carries out the host's requests, publishes a heartbeat, copies counters out. Only the keeper
+// decides when teams stand still and when they leave, so requests, ends of rounds, and queries cannot interfere.
 //
 // Threads: one team of the device (a warp on a GPU); all of its lanes call each function.
 // Ordering: the edges of stop_word.hpp with the teams, and those of grid.hpp with the host.
 //
 // Invariants
 //  K1 The teams are told to stand still only after the I/O team does, so no thread writes to the arena at a safepoint.
-//  K2 A request to pause is acknowledged once all teams stand still for it. They stand still until the next request; if that is
-//     a request to end, they leave without running again.
+//  K2 A request to pause is acknowledged once all teams stand still for it. They stand still until the next request; if
+//     that is a request to end, they leave without running again.
 //  K3 A round ends when all teams reach its end together; while one does not, the others go on.
 //  K4 Once told to leave, teams leave. A request that comes later is for the next grid.
 #pragma once
@@ -155,7 +155,8 @@ class grid_keeper {
     tries_again_ns_ = now + patience_ns_;
     return true;
   }
-  /// Gives up an attempt that takes too long: one team may be in a long handler, and the others must not idle meanwhile.
+  /// Gives up an attempt that takes too long: one team may be in a long handler, and the others must not idle
+  /// meanwhile.
   RONDO_HD void keep_waiting_for_round() {
     auto const now = now_ns();
     if (now < tries_again_ns_) return;

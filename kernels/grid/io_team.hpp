@@ -1,12 +1,13 @@
-// The reader of one ring of submissions on the device: takes them in order and carries them out in the arena. The I/O team reads
-// the ring that all actors share, and each pinned team its direct ring (direct_inbox.hpp).
+// The reader of one ring of submissions on the device: takes them in order and carries them out in the arena. The I/O
+// team reads the ring that all actors share, and each pinned team its direct ring (direct_inbox.hpp).
 //
-// The I/O team runs no handler and keeps no actor. It also tells the host which buffers of the device are free again. On a GPU the
-// reader is a warp: its lanes fetch the submissions of a window together, write messages to the same actor side by side, and post
-// messages to different actors at once.
-// Threads: all lanes of one team call each function together, with the same arguments. A new io_team continues where the last
-// one stopped, so bounded rounds need no hand-over; grid.hpp decides when it stops.
-// A submission's slots go back to the host before its outcome is told: what a lost device has left in its ring was not told yet.
+// The I/O team runs no handler and keeps no actor. It also tells the host which buffers of the device are free again.
+// On a GPU the reader is a warp: its lanes fetch the submissions of a window together, write messages to the same actor
+// side by side, and post messages to different actors at once.
+// Threads: all lanes of one team call each function together, with the same arguments. A new io_team continues where
+// the last one stopped, so bounded rounds need no hand-over; grid.hpp decides when it stops.
+// A submission's slots go back to the host before its outcome is told: what a lost device has left in its ring was not
+// told yet.
 // Invariants: L2 to L4 of queue_pair.hpp.
 #pragma once
 
@@ -72,8 +73,8 @@ class submission_reader {
     if (team_.leader()) in_.publish(more);
   }
 
-  /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is alone, or the
-  /// first of the batch at the head.
+  /// Reports a submission's outcome to the host: through its ack, its message's ask, or dead letters (L3). `s` is
+  /// alone, or the first of the batch at the head.
   RONDO_HD void conclude(submission const& s, errc reason) {
     if (slots_of(s) == 1) {
       if (team_.leader()) conclude_alone(s, reason);
@@ -92,7 +93,8 @@ class submission_reader {
   RONDO_HD void conclude_alone(submission const& s, errc reason) {
     in_order(s, reason, true, [&] { tell_end(s, reason, 1); });
   }
-  /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets others pass.
+  /// What comes back is told before the ack, which ends its run; a dead letter after it, when the host's line lets
+  /// others pass.
   template <class TellEnds>
   RONDO_HD void in_order(submission const& s, errc reason, bool lane_replies, TellEnds const& tell_ends) {
     bool const told = is_told(s, reason), first = lacks_room(reason);
@@ -223,8 +225,8 @@ class io_team : public submission_reader<Bus> {
     }
   }
 
-  /// Carries out the submissions of the window from `done` to `n`, or fewer: a batch is always the first one, and what comes
-  /// after an order has to wait for it. Returns the number of messages, with those that are `done`.
+  /// Carries out the submissions of the window from `done` to `n`, or fewer: a batch is always the first one, and what
+  /// comes after an order has to wait for it. Returns the number of messages, with those that are `done`.
   RONDO_CALL RONDO_HD std::uint32_t carry_out(std::uint32_t done, std::uint32_t n) {
     auto const* const items = this->window_.items;
     while (done < n) {
@@ -309,7 +311,8 @@ class io_team : public submission_reader<Bus> {
     if (this->window_.epoch_ended == 0 || s.how == post_order::apart || !arena.has_cell(s.to.index) ||
         arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) == s.epoch.number())
       return false;
-    // Its sender is to hear that the actor is gone. But of a run that is sent again, all behind the first that came back do so.
+    // Its sender is to hear that the actor is gone. But of a run that is sent again, all behind the first that came
+    // back do so.
     return s.how == post_order::resent ||
            arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
   }

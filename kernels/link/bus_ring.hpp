@@ -1,12 +1,12 @@
 // A bounded ring across a bus: many writers on one side, one reader on the other, one writer per shared word.
 //
-// Items cross the bus in chunks of 8 bytes: 4 bytes of the item, and a tag made of its ticket. So each chunk says by itself
-// whether it has arrived, and a reader that finds all chunks of an item has the item: it needs no second trip over the bus, and
-// no order between chunks. (NCCL's LL protocol moves data between GPUs in the same way.)
+// Items cross the bus in chunks of 8 bytes: 4 bytes of the item, and a tag made of its ticket. So each chunk says by
+// itself whether it has arrived, and a reader that finds all chunks of an item has the item: it needs no second trip
+// over the bus, and no order between chunks. (NCCL's LL protocol moves data between GPUs in the same way.)
 //
-// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) is in memory that both sides reach: pinned host
-// memory for a GPU. `bus_writers` is in the writers' own memory and never crosses the bus, so its read-modify-writes need no
-// bus atomics. Zeroed memory is an empty ring.
+// Ownership: `bus_ring_ref` owns nothing. The shared part (slots and `consumed`) is in memory that both sides reach:
+// pinned host memory for a GPU. `bus_writers` is in the writers' own memory and never crosses the bus, so its
+// read-modify-writes need no bus atomics. Zeroed memory is an empty ring.
 // Threads: try_push from any thread of the writing side; bus_reader from one team of the reading side.
 //
 // Tickets count items in 63 bits, so they do not wrap in a machine's lifetime. Slot `ticket & mask` carries an item.
@@ -19,17 +19,19 @@
 //  B4 The first chunk of a group's first item is written last. Whoever has acquired it finds the rest of the group.
 //  B5 A closed ring issues no ticket: `tail` is final, and every ticket claimed before will be published.
 //  B6 A full ring that its reader has abandoned is closed for its writers: none waits for room that nobody will make.
-//  B7 No chunk is older than 2^32 tickets, so an equal tag means an equal ticket: an item uses only as many chunks as it
-//     needs, but once in 2^31 tickets all chunks of each slot are written.
+//  B7 No chunk is older than 2^32 tickets, so an equal tag means an equal ticket: an item uses only as many chunks as
+//     it needs, but once in 2^31 tickets all chunks of each slot are written.
 //
 // Ordering
-//  publish  the writer's release store of a first chunk -> the reader's acquire load of it: the group, and all that the writer
+//  publish  the writer's release store of a first chunk -> the reader's acquire load of it: the group, and all that the
+//  writer
 //           did before. A writer whose item is all that it has to say stores it relaxed.
 //  turn     a writer's exchange for a ticket -> the exchange for a later one.
-//  The rest is relaxed. In particular `consumed` orders nothing: if a slot were written too early, its tags would show it.
-// ASSUMES: aligned 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope release
-// makes the writes before it visible to the other side first. A team that fetches several items acquires only the first one's
-// writer; on a GPU, that acquire also orders its loads of the others, which it has issued before.
+//  The rest is relaxed. In particular `consumed` orders nothing: if a slot were written too early, its tags would show
+//  it.
+// ASSUMES: aligned 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope
+// release makes the writes before it visible to the other side first. A team that fetches several items acquires only
+// the first one's writer; on a GPU, that acquire also orders its loads of the others, which it has issued before.
 #pragma once
 
 #include "kernels/base/team.hpp"
@@ -56,7 +58,8 @@ struct prompt_bus {
   RONDO_HD static constexpr bool shows_room() noexcept { return true; }
 };
 
-/// How much of an Item crosses the bus: `words(item)` words of 4 bytes, at least `head_words`, from which alone it is computed.
+/// How much of an Item crosses the bus: `words(item)` words of 4 bytes, at least `head_words`, from which alone it is
+/// computed.
 template <class Item>
 struct bus_extent {
   static constexpr std::uint32_t head_words = sizeof(Item) / 4;
@@ -106,8 +109,8 @@ struct bus_ring_ref {
   }
 
   /// Writes `count` items with fill(i, item) and publishes them as one group, all or none. Sets `ticket` to the
-  /// first one's. Never blocks. Precondition: 1 <= count <= slot_count. What a writer did before it took an earlier ticket is
-  /// seen by `fill` (the edge `turn`).
+  /// first one's. Never blocks. Precondition: 1 <= count <= slot_count. What a writer did before it took an earlier
+  /// ticket is seen by `fill` (the edge `turn`).
   template <class Fill>
   RONDO_HD push_outcome try_push(std::uint32_t count, Fill fill, std::uint64_t& ticket) const {
     auto const outcome = try_claim(count, ticket, memory_order::acq_rel);
@@ -133,7 +136,8 @@ struct bus_ring_ref {
     return push_outcome::pushed;
   }
 
-  // Relaxed, all of these: only tickets and a request. Chunks publish items, and nothing is read through the closed bit.
+  // Relaxed, all of these: only tickets and a request. Chunks publish items, and nothing is read through the closed
+  // bit.
   /// Issues no more tickets. Returns the number of tickets issued so far.
   RONDO_HD std::uint64_t close() const noexcept {
     return writers->tail.fetch_or(closed_bit, memory_order::relaxed) & ~closed_bit;
@@ -204,8 +208,8 @@ struct bus_ring_ref {
   }
 };
 
-/// The reading end of a ring, for one thread or for all lanes of a warp. A new reader continues where the last one published
-/// its progress.
+/// The reading end of a ring, for one thread or for all lanes of a warp. A new reader continues where the last one
+/// published its progress.
 template <class Item, class Bus = prompt_bus>
 class bus_reader {
   using slot_type = bus_slot<Item>;
@@ -217,15 +221,16 @@ class bus_reader {
       : ring_(ring),
         head_(ring.progress->consumed.load(memory_order::relaxed)) {}  // relaxed: this side's own word
 
-  /// Copies items to `to`, which all lanes of `t` share: from the head on, those that have arrived in a row, at most `most`, and
-  /// at most `window`. Returns how many. All lanes call it together. The one trip over the bus that finds them brings them.
+  /// Copies items to `to`, which all lanes of `t` share: from the head on, those that have arrived in a row, at most
+  /// `most`, and at most `window`. Returns how many. All lanes call it together. The one trip over the bus that finds
+  /// them brings them.
   RONDO_HD std::uint32_t fetch(team const& t, Item* to, std::uint32_t most) const {
     return fetch_from(head_, false, t, to, most);
   }
   /// The same for one thread and one item.
   RONDO_HD bool fetch(Item& to) const { return fetch(team{0}, &to, 1) == 1; }
-  /// Copies the items from `first` on of the group at the head, `count` of them, at most `window`. Precondition: its first item
-  /// was fetched; so the others are there (B4), and this is true.
+  /// Copies the items from `first` on of the group at the head, `count` of them, at most `window`. Precondition: its
+  /// first item was fetched; so the others are there (B4), and this is true.
   RONDO_HD bool read_group(team const& t, Item* to, std::uint32_t first, std::uint32_t count) const {
     return fetch_from(head_ + first, true, t, to, count) == count;
   }
@@ -238,7 +243,8 @@ class bus_reader {
   }
   /// The next ticket.
   RONDO_HD std::uint64_t head() const noexcept { return head_; }
-  /// Whether the next item was published, even if the bus does not show it yet. A hint, unless the caller knows of the item.
+  /// Whether the next item was published, even if the bus does not show it yet. A hint, unless the caller knows of the
+  /// item.
   RONDO_HD bool was_published() const noexcept {
     return slot_type::is_of(ring_.slot(head_).chunks[0].load(memory_order::relaxed), head_);
   }
@@ -280,7 +286,8 @@ class bus_reader {
     auto const ring = ring_;
     team const warp{t.index(), t.lane(), lanes, *t.shared()};
     auto const lane = warp.lane();
-    // A lane without a chunk of its own loads and stores the last one, too: a branch would make the loads wait for each other.
+    // A lane without a chunk of its own loads and stores the last one, too: a branch would make the loads wait for each
+    // other.
     auto const word = [lane](std::uint32_t row) {
       auto const w = row * lanes + lane;
       return w < chunks ? w : chunks - 1;

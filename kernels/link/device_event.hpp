@@ -48,7 +48,8 @@ enum class event_kind : std::uint32_t {
 /// The digest of a handler that ran for several messages at once: what it sent cannot be attributed to one of them.
 inline constexpr std::uint32_t untold_digest = ~0u;
 
-/// The detail of a `returned` event. The messages of a batch come back one after the other, with nothing for the same actor between.
+/// The detail of a `returned` event. The messages of a batch come back one after the other, with nothing for the same
+/// actor between.
 struct returned_mail {
   std::uint16_t epoch;  // in which it was sent
   std::uint16_t
@@ -59,11 +60,12 @@ static_assert(sizeof(returned_mail) == sizeof(std::uint64_t));
 
 // -- for programs
 
-/// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. left_to_parent: the actor is
-/// deactivated until its parent decides. The others: the actor is terminated.
+/// restarted: the actor goes on, and the message is retried. quarantined: the message is set aside. left_to_parent: the
+/// actor is deactivated until its parent decides. The others: the actor is terminated.
 enum class failure_action : std::uint32_t { restarted, quarantined, stopped, escalated, left_to_parent };
 
-/// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead letter.
+/// Sent to an actor whose request got no answer. List it among the actor's messages; otherwise it becomes a dead
+/// letter.
 struct rejected {
   errc reason;         // why
   std::uint32_t type;  // of the request
@@ -131,9 +133,9 @@ struct bus_extent<device_event> {
 
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
-/// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call through a
-/// pointer would hide from the compiler how much stack a team needs. Both block while there is no room, until the host
-/// takes events or abandons the ring; then the event is dropped.
+/// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call
+/// through a pointer would hide from the compiler how much stack a team needs. Both block while there is no room, until
+/// the host takes events or abandons the ring; then the event is dropped.
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, device_event const&) = nullptr;

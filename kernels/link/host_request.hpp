@@ -1,6 +1,8 @@
-// Requests of an actor to its host, and the messages with which the host answers. List those among the actor's messages.
+// Requests of an actor to its host, and the messages with which the host answers. List those among the actor's
+// messages.
 //
-// A request travels as a device_event; see context. The host carries out an actor's requests in the order in which it made them.
+// A request travels as a device_event; see context. The host carries out an actor's requests in the order in which it
+// made them.
 #pragma once
 
 #include "kernels/mail/actor_cell.hpp"
@@ -10,8 +12,8 @@ namespace rondo {
 /// The most bytes of a behaviour's launch arguments.
 inline constexpr std::size_t max_argument_bytes = 64;
 
-/// An actor for which this one has set a watch has ended. `reason`: ok: it was terminated; actor_gone: it had ended before;
-/// otherwise the failure that stopped it.
+/// An actor for which this one has set a watch has ended. `reason`: ok: it was terminated; actor_gone: it had ended
+/// before; otherwise the failure that stopped it.
 struct ended {
   actor_id who;  // the actor that has ended
   errc reason;   // why
@@ -23,7 +25,8 @@ struct launched {
   errc reason;   // ok, or why there is none
 };
 
-/// A child with the rule `escalate` has failed, and is deactivated until its parent calls context::restart or context::terminate.
+/// A child with the rule `escalate` has failed, and is deactivated until its parent calls context::restart or
+/// context::terminate.
 struct child_failed {
   actor_id who;  // the child
   errc reason;   // of its failure

@@ -1,22 +1,25 @@
-// A queue pair: the rings between a host and a device with its own memory. Submissions go down, completions up. A pinned team
-// has a ring of its own, the direct one, for the submissions to its actor: so they need no other team on their way.
+// A queue pair: the rings between a host and a device with its own memory. Submissions go down, completions up. A
+// pinned team has a ring of its own, the direct one, for the submissions to its actor: so they need no other team on
+// their way.
 //
 // Ownership: none. The host side of the device allocates all rings (runtime/device/queue/queue_device.hpp).
-// Threads: down: any host thread writes, the I/O team (kernels/grid/io_team.hpp) reads. direct: any host thread writes, the pinned
-// team reads. up: any team writes, one host thread reads.
+// Threads: down: any host thread writes, the I/O team (kernels/grid/io_team.hpp) reads. direct: any host thread writes,
+// the pinned team reads. up: any team writes, one host thread reads.
 //
 // Invariants, in addition to those of each ring (bus_ring.hpp)
 //  L1 Only loads and stores cross the bus: a ring's tickets are atomics on its writers' side only.
-//  L2 Submissions of one host thread that concern the same actor are processed in the order submitted: they go through one ring,
-//     whose one reader takes tickets in order. Hence G2 holds across the bus. But launches and orders for buffers go down: in a
-//     direct ring, `await_orders` precedes the first submission that may need one of them.
-//  L3 A submission has one outcome: it reaches the target's mailbox, or each message gets one completion with the reason.
+//  L2 Submissions of one host thread that concern the same actor are processed in the order submitted: they go through
+//     one ring, whose one reader takes tickets in order. Hence G2 holds across the bus. But launches and orders for
+//     buffers go down: in a direct ring, `await_orders` precedes the first submission that may need one of them.
+//  L3 A submission has one outcome: it reaches the target's mailbox, or each message gets one completion with the
+//     reason.
 //  L4 A batch is one group of tickets, so it arrives whole.
-//  L5 A message for which nobody waits is not lost for want of room (G5). It goes back to the host (event_kind::returned) and ends
-//     the epoch of its mailbox. All later messages of that epoch find the mailbox full, or go back, too, even if there is room by
-//     then. So the host can send them again in their order (G2), in the next epoch: runtime/messaging/mail_lines.hpp. A
-//     sender that has its ticket checks the epoch once more. So all messages of an epoch have lower tickets than those of the next.
-//     Messages for the reserved room of a mailbox have other priorities than the rest, so they have epochs of their own.
+//  L5 A message for which nobody waits is not lost for want of room (G5). It goes back to the host
+//     (event_kind::returned) and ends the epoch of its mailbox. All later messages of that epoch find the mailbox full,
+//     or go back, too, even if there is room by then. So the host can send them again in their order (G2), in the next
+//     epoch: runtime/messaging/mail_lines.hpp. A sender that has its ticket checks the epoch once more. So all messages
+//     of an epoch have lower tickets than those of the next. Messages for the reserved room of a mailbox have other
+//     priorities than the rest, so they have epochs of their own.
 // Ordering: the edges `publish` and `reuse` of each ring; the two rings are ordered only through the actors.
 #pragma once
 
@@ -54,7 +57,8 @@ struct mail_epoch {
 enum class post_order : std::uint8_t {
   apart,  // not at all (a timer's, for example): a dead letter if there is no room
   in_epoch,  // refused once its epoch is over; an ask or an ack is told of a refusal, any other message goes back
-  resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it; then its ack is told
+  resent,  // in_epoch, for a message that waits in the host without a sender: it goes back whatever refuses it; then
+           // its ack is told
 };
 
 /// Whether a later submission in another ring may need what this one does.
@@ -96,7 +100,8 @@ struct direct_ring {
   // -- written by the host
   // All messages whose priority is not the default have lower tickets. Raised before the call that sent one returns.
   atomic<std::uint64_t, scope::system> urgent;
-  // 1: the team may sleep, and there is something for it; only where teams sleep. The I/O team clears it: see wake_pinned_teams.
+  // 1: the team may sleep, and there is something for it; only where teams sleep. The I/O team clears it: see
+  // wake_pinned_teams.
   atomic<std::uint32_t, scope::system> rung;
   // Set before a request: to pause, the team first takes the tickets below this one. Otherwise 0.
   atomic<std::uint64_t, scope::system> last;

@@ -2,8 +2,8 @@
 //
 // Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
 // generation.
-// Threads: every sender reads the fields under "senders". Only `word`, `announced`, and `control` are written by threads
-// other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
+// Threads: every sender reads the fields under "senders". Only `word`, `announced`, and `control` are written by
+// threads other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
 #pragma once
 
 #include "kernels/base/counters.hpp"
@@ -61,8 +61,8 @@ RONDO_HD constexpr std::uint32_t with_control(std::uint32_t asked, std::uint32_t
 
 // -- for programs
 
-/// The rule of a supervision: a fresh state, the end of the actor, or the end of the whole runtime; for an actor that another one
-/// launched, `escalate` is a request to that one. `ask_parent`: what the host makes of it then.
+/// The rule of a supervision: a fresh state, the end of the actor, or the end of the whole runtime; for an actor that
+/// another one launched, `escalate` is a request to that one. `ask_parent`: what the host makes of it then.
 enum class on_failure : std::uint8_t { restart, stop, escalate, ask_parent };
 
 /// What happens to an actor that fails. More than `max_restarts` restarts within `within_ms` stop it.

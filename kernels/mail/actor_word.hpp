@@ -15,15 +15,18 @@
 //
 //  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits.
 //
-//  W2 An actor that is `running` has one owner: the team whose compare-exchange set the bit. Only the owner takes messages.
+//  W2 An actor that is `running` has one owner: the team whose compare-exchange set the bit. Only the owner takes
+//     messages.
 //
-//  W3 The owner clears `running` with an exchange on the whole word that it has seen; if mail is left, the same exchange
+//  W3 The owner clears `running` with an exchange on the whole word that it has seen; if mail is left, the same
+//     exchange
 //  queues the actor. So no wake-up is lost, and no fence is needed between "look for mail" and "go idle".
 //
 //  W4 Each band's queue holds an actor at most once (the pusher sets the bit, the popper clears it). No queue holds a
 //  pinned actor, but entries of earlier actors of its cell may still be there.
 //
-//  W5 A word that holds a ring cannot recur, because the ring's tickets only grow. A word without one has the generation.
+//  W5 A word that holds a ring cannot recur, because the ring's tickets only grow. A word without one has the
+//     generation.
 #pragma once
 
 #include "kernels/base/message.hpp"
@@ -32,7 +35,8 @@ namespace rondo {
 
 inline constexpr int ready_bands = 4;
 
-/// The ready queue's band of a priority. Band 0 is served first; the default priority has a lower band than raised ones.
+/// The ready queue's band of a priority. Band 0 is served first; the default priority has a lower band than raised
+/// ones.
 RONDO_HD constexpr int band_of(std::uint8_t priority) noexcept {
   return priority >= 192 ? 0 : priority > 128 ? 1 : priority >= 64 ? 2 : 3;
 }
@@ -84,7 +88,8 @@ class actor_word {
 
   /// Whether a message of `band` must put the actor in that band's queue: it is not running, not paused, and not
   /// in a queue that is served at least as soon. Urgent mail also queues an actor that is running, because its owner
-  /// may be about to release it without having seen the message. For a pinned actor, "queueing" rings its team's doorbell.
+  /// may be about to release it without having seen the message. For a pinned actor, "queueing" rings its team's
+  /// doorbell.
   RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
     if (has(pinned)) return !has(running | paused);
     std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;

@@ -1,7 +1,7 @@
 // The arena: all memory of one ring kernel, laid out by offsets so that it can be copied, mapped, or restored as bytes.
 //
-// An arena starts as an arena_header and zeroed memory; everything after the header is valid when zero. Offsets are from
-// the arena's base; the arena holds no pointers.
+// An arena starts as an arena_header and zeroed memory; everything after the header is valid when zero. Offsets are
+// from the arena's base; the arena holds no pointers.
 #pragma once
 
 #include "kernels/base/log_level.hpp"
@@ -29,8 +29,8 @@ struct arena_shape {
 
 /// Where a ring lives; entry 0 means "no ring".
 struct ring_entry {
-  /// The offset in units of 128 bytes; the upper 8 bits hold log2 of the slots. It is one word so that a stale sender that
-  /// reads it while a successor's ring is set up gets a ring that exists; its exchange then fails.
+  /// The offset in units of 128 bytes; the upper 8 bits hold log2 of the slots. It is one word so that a stale sender
+  /// that reads it while a successor's ring is set up gets a ring that exists; its exchange then fails.
   atomic<std::uint64_t> place;
   std::uint32_t tail;          // the next ticket, while no actor holds the ring; see set_tail
   atomic<std::uint32_t> next;  // in the stack of free rings
@@ -122,8 +122,8 @@ class arena_ref {
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
-  /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. Those for reserved
-  /// room have their own. The actors of a cell share it one after the other.
+  /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. Those for
+  /// reserved room have their own. The actors of a cell share it one after the other.
   RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index, bool reserved) const noexcept {
     return at<atomic<std::uint32_t>>(header_->epochs_at)[2 * (index - first_actor_) + reserved];
   }

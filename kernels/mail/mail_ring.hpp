@@ -6,8 +6,9 @@
 //
 // Invariants, with B the ring's slots, S a slot's sequence and L(t) = t - (t mod B), the lap of ticket t:
 //  R1 S == L(t)      the slot is free for ticket t. Zeroed memory is a ring at ticket 0.
-//  R2 S == L(t) + n, 0 < n < B  the n messages from t on are committed: their producer has written them and will not touch them
-//     again. n > 1: they are a run (mail_run.hpp), and the slots of the others stay as in R1 until the owner unpacks them.
+//  R2 S == L(t) + n, 0 < n < B  the n messages from t on are committed: their producer has written them and will not
+//     touch them again. n > 1: they are a run (mail_run.hpp), and the slots of the others stay as in R1 until the owner
+//     unpacks them.
 //  R3 S == L(t) + B  message t has been taken, and its slot is free for ticket t + B.
 //  R4 Slots are given back in ticket order, so "the slot of t - capacity is free" means that fewer than capacity wait.
 // Ordering
@@ -108,7 +109,8 @@ struct mail_ring_ref {
     slot(ticket).sequence.store((lap(ticket) + slot_count) & ticket_mask, order);  // `reuse`
   }
 
-  /// How many messages from `ticket` on are committed one after the other. Looks at `most`. Precondition: most <= loads_at_once.
+  /// How many messages from `ticket` on are committed one after the other. Looks at `most`. Precondition: most <=
+  /// loads_at_once.
   RONDO_HD std::uint32_t count_committed(std::uint32_t ticket, std::uint32_t most) const noexcept {
     if constexpr (loads_at_once == 1) {
       return most != 0 && committed(ticket & ticket_mask);

@@ -1,10 +1,10 @@
 // The free stack of shared mail rings.
 //
 // Threads: lock-free, any thread. The head carries a tag against reuse (ABA).
-// R-count: `free_ring_count` is at least the number of free rings, and exact while no thread pushes or pops. So the last
-// actor that took a ring finds the count low when it runs out of mail, and gives the ring back. (A count below zero would
-// read as plenty, and actors without mail could keep every ring forever.) Relaxed is enough: the count has one
-// modification order, and the owner reads the count after the changes for its own ring.
+// R-count: `free_ring_count` is at least the number of free rings, and exact while no thread pushes or pops. So the
+// last actor that took a ring finds the count low when it runs out of mail, and gives the ring back. (A count below
+// zero would read as plenty, and actors without mail could keep every ring forever.) Relaxed is enough: the count has
+// one modification order, and the owner reads the count after the changes for its own ring.
 // Ordering: `push` releases the ring's saved ticket and its slots, `pop` acquires them.
 #pragma once
 

@@ -1,15 +1,18 @@
 // A run: messages of one batch that lie in the mailbox as one stream of bytes, under one header.
 //
-// A run has a ticket and a slot for each of its messages, so order, room and counts are as if these had come singly. But only its
-// first slot gets a header, and the payloads follow each other without gaps through as many slots as they need: 64 messages of 64
-// bytes are 67 cache lines, not 128, and 64 of 8 bytes are 11, not 64. The sequences stay where they are: only the first one changes,
-// to the length of the run (R2), and the stream leaves the others out. The owner copies the payloads out and handles them from the
-// copy. Before anything else may happen to a message (another one comes first, it failed, it is stashed or saved), the owner
-// *unpacks* it: it gets a header, and is committed in its own slot.
+// A run has a ticket and a slot for each of its messages, so order, room and counts are as if these had come singly.
+// But only its first slot gets a header, and the payloads follow each other without gaps through as many slots as they
+// need: 64 messages of 64 bytes are 67 cache lines, not 128, and 64 of 8 bytes are 11, not 64. The sequences stay where
+// they are: only the first one changes, to the length of the run (R2), and the stream leaves the others out. The owner
+// copies the payloads out and handles them from the copy. Before anything else may happen to a message (another one
+// comes first, it failed, it is stashed or saved), the owner *unpacks* it: it gets a header, and is committed in its
+// own slot.
 //
-// The messages of a run have the default priority, no deadline, no asker and no tag; the first one's latency may be sampled.
+// The messages of a run have the default priority, no deadline, no asker and no tag; the first one's latency may be
+// sampled.
 //
-// Threads: `fill`: the sender, between reserve and commit. The others: the actor's owner (W2), or whoever reads a stopped arena.
+// Threads: `fill`: the sender, between reserve and commit. The others: the actor's owner (W2), or whoever reads a
+// stopped arena.
 #pragma once
 
 #include "kernels/mail/mail_ring.hpp"
@@ -36,7 +39,8 @@ class mail_run {
     header_.deadline = 0;
   }
 
-  /// How many messages with this header a run may have; 1: they go singly. A run is handled within one turn, of `quota` messages.
+  /// How many messages with this header a run may have; 1: they go singly. A run is handled within one turn, of `quota`
+  /// messages.
   RONDO_HD static std::uint32_t longest(mail_ring_ref const& ring, message_header const& header,
                                         std::uint32_t quota) noexcept {
     bool const plain = header.priority == default_priority && header.deadline == 0 && header.flags == 0;
@@ -91,8 +95,8 @@ class mail_run {
   static constexpr auto first_piece = static_cast<std::uint32_t>(max_payload_bytes);
   static constexpr auto piece = static_cast<std::uint32_t>(sizeof(message_slot) - sizeof(std::uint32_t));
 
-  /// Calls f(bytes in a slot, where they belong among the payloads, how many they are) for each slot that the payloads take. Their
-  /// size is a constant except in the last one.
+  /// Calls f(bytes in a slot, where they belong among the payloads, how many they are) for each slot that the payloads
+  /// take. Their size is a constant except in the last one.
   template <class F>
   RONDO_HOT RONDO_HD void for_each_piece(F const& f) const noexcept {
     auto const total = count_ * bytes_;

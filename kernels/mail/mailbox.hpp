@@ -1,9 +1,9 @@
 // The senders' side of a mailbox: reserve tickets with one compare-exchange, write the slots, and commit them.
 //
 // Threads: any. Between reserve and the last commit, the sender must not block: the actor waits for it.
-// Ordering: see mail_ring.hpp for the slots. A load of the word acquires the ring that the word names, and the cell as set
-// up for its generation, so the exchange on the loaded value need not acquire. The exchange releases a ring that this
-// sender attaches.
+// Ordering: see mail_ring.hpp for the slots. A load of the word acquires the ring that the word names, and the cell as
+// set up for its generation, so the exchange on the loaded value need not acquire. The exchange releases a ring that
+// this sender attaches.
 #pragma once
 
 #include "kernels/base/park.hpp"
@@ -19,8 +19,8 @@ struct reservation {
   mail_ring_ref ring{};
 };
 
-/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full, batch_too_large, or
-/// arena_full. With `want_room`, a full mailbox records that a sender waits, and the host is notified when there is
+/// Takes `count` consecutive tickets of the actor `to`, or none. Fails with actor_gone, mailbox_full, batch_too_large,
+/// or arena_full. With `want_room`, a full mailbox records that a sender waits, and the host is notified when there is
 /// room. `spare_ring` is the free ring that the caller holds, before and after the call; 0: none.
 RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority,
                                               std::uint32_t count, bool want_room,
@@ -35,8 +35,9 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   auto bits = cell.word.load(memory_order::acquire);
   for (;;) {
     actor_word const word{bits};
-    // Read after the word: a newer generation differs from `to`, and with an older word the exchange fails. Relaxed: so does it
-    // if the capacity or the place is stale. All three at once: on a GPU each load takes as long as a hundred instructions.
+    // Read after the word: a newer generation differs from `to`, and with an older word the exchange fails. Relaxed: so
+    // does it if the capacity or the place is stale. All three at once: on a GPU each load takes as long as a hundred
+    // instructions.
     auto const generation = cell.generation.load(memory_order::relaxed);
     auto const limits = cell.limits.load(memory_order::relaxed);
     r.ring = arena.ring_at(word.ring());
@@ -94,8 +95,9 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
   return r;
 }
 
-/// The same for one message of the default priority to an idle actor that holds no ring, by a sender that holds a free one. True:
-/// the actor holds that ring now, the message has `ticket`, and the caller must put the actor into its queue.
+/// The same for one message of the default priority to an idle actor that holds no ring, by a sender that holds a free
+/// one. True: the actor holds that ring now, the message has `ticket`, and the caller must put the actor into its
+/// queue.
 RONDO_HOT RONDO_HD inline bool reserve_first(arena_ref const& arena, actor_id to, std::uint32_t spare_ring,
                                              std::uint32_t& ticket) noexcept {
   if (!arena.has_cell(to.index)) return false;
@@ -111,8 +113,9 @@ RONDO_HOT RONDO_HD inline bool reserve_first(arena_ref const& arena, actor_id to
   return cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed);
 }
 
-/// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without effect, if it
-/// has room, or is gone. Release: what the caller did before is visible to the owner that finds the record.
+/// Records that somebody waits for room for a message of the default priority in the mailbox of `to`. False, without
+/// effect, if it has room, or is gone. Release: what the caller did before is visible to the owner that finds the
+/// record.
 RONDO_HD inline bool ask_for_room(arena_ref const& arena, actor_id to) noexcept {
   actor_cell& cell = arena.cell(to.index);
   auto bits = cell.word.load(memory_order::acquire);

@@ -1,4 +1,5 @@
-// Mail that an actor asked for. It takes no slot of a mailbox: a bit for each kind is enough, and it never finds the mailbox full.
+// Mail that an actor asked for. It takes no slot of a mailbox: a bit for each kind is enough, and it never finds the
+// mailbox full.
 #pragma once
 
 #include "kernels/base/message.hpp"
@@ -7,7 +8,8 @@ namespace rondo {
 
 /// The actor goes on: context::again. List it among the actor's messages.
 struct again {};
-/// A mailbox in which the actor waited for room may have some, or is gone: context::when_room. List it among the actor's messages.
+/// A mailbox in which the actor waited for room may have some, or is gone: context::when_room. List it among the
+/// actor's messages.
 struct room {};
 
 /// What waits for an actor.

@@ -1,29 +1,32 @@
 // The owner's side of a mailbox: picks the next message by exact priority.
 //
-// A plain message has the default priority and is in no list: the owner takes these in the order of their slots, and while there
-// are no others, this file does nothing more. A sender announces a message of another priority before it commits it. The owner
-// links each into one of 256 first-in first-out lists and keeps a 256-bit map of the lists that are not empty. A message that is
-// taken out of turn leaves a hole. The oldest slot's message moves into it, so that slots are given back in order and a mailbox is
-// full only when it holds `capacity` messages. A plain message that has moved is in the list of the default priority. So to find
-// and take an urgent message costs the same however many others wait.
+// A plain message has the default priority and is in no list: the owner takes these in the order of their slots, and
+// while there are no others, this file does nothing more. A sender announces a message of another priority before it
+// commits it. The owner links each into one of 256 first-in first-out lists and keeps a 256-bit map of the lists that
+// are not empty. A message that is taken out of turn leaves a hole. The oldest slot's message moves into it, so that
+// slots are given back in order and a mailbox is full only when it holds `capacity` messages. A plain message that has
+// moved is in the list of the default priority. So to find and take an urgent message costs the same however many
+// others wait.
 //
-// A message that the actor stashes stays in its slot, or moves as described. It leaves the list of its priority for the stash,
-// which is one list more, until the actor unstashes.
+// A message that the actor stashes stays in its slot, or moves as described. It leaves the list of its priority for the
+// stash, which is one list more, until the actor unstashes.
 //
 // Threads: only the actor's owner (W2), except `announce_priority`.
 // Invariants
-//  P1 link(i).ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too. The rest is
-//     its original ticket: its age, which a move does not change. Otherwise link(i).ticket is 0. cell.linked counts these messages
-//     and the pending ones (P2). While it is not 0, those from `head` up to `first_plain` are linked.
-//  P2 A message with another priority than the default is announced before its commit, and handled only from a list. What is
-//     announced goes to the end of the pending messages, in its order; from their front, what is committed is linked. So messages of
-//     one sender, or of one batch, are linked in their order.
-//  P3 A stashed message was at the front of the list of its priority, or the first plain one, so it comes before all that have this
-//     priority. Unstashing puts the last one back to the front first. Only the starvation limit looks at ages across priorities; to
-//     it, a message that was stashed while 2^28 others came may seem young.
+//  P1 link(i).ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too.
+//     The rest is its original ticket: its age, which a move does not change. Otherwise link(i).ticket is 0.
+//     cell.linked counts these messages and the pending ones (P2). While it is not 0, those from `head` up to
+//     `first_plain` are linked.
+//  P2 A message with another priority than the default is announced before its commit, and handled only from a list.
+//     What is announced goes to the end of the pending messages, in its order; from their front, what is committed is
+//     linked. So messages of one sender, or of one batch, are linked in their order.
+//  P3 A stashed message was at the front of the list of its priority, or the first plain one, so it comes before all
+//     that have this priority. Unstashing puts the last one back to the front first. Only the starvation limit looks at
+//     ages across priorities; to it, a message that was stashed while 2^28 others came may seem young.
 //  P4 Plain messages come after those in the list of the default priority.
 // Ordering
-//  announce   sender's release exchange of `announced` -> owner's acquire exchange of it: the links between what is announced.
+//  announce   sender's release exchange of `announced` -> owner's acquire exchange of it: the links between what is
+//             announced.
 #pragma once
 
 #include "kernels/mail/arena.hpp"
@@ -31,8 +34,8 @@
 
 namespace rondo {
 
-/// Sender: tells the owner of `count` messages that are about to be committed, if their priority is not the default (P2). Call it
-/// after reserve and before fill.
+/// Sender: tells the owner of `count` messages that are about to be committed, if their priority is not the default
+/// (P2). Call it after reserve and before fill.
 RONDO_HOT RONDO_HD inline void announce_priority(actor_cell& cell, mail_ring_ref const& ring,
                                                  std::uint32_t ticket, std::uint8_t priority,
                                                  std::uint32_t count) noexcept {
@@ -119,7 +122,8 @@ class priority_lists_ref {
     cell_.head = (cell_.head + count) & ticket_mask;
   }
 
-  /// Stashes a message, once its handler has returned: the one that `pick` chose, or a plain one. Its slot does not change.
+  /// Stashes a message, once its handler has returned: the one that `pick` chose, or a plain one. Its slot does not
+  /// change.
   RONDO_CALL RONDO_HD void stash(std::uint32_t ticket) noexcept {
     auto const i = index(ticket);
     auto const age = is_linked(i) ? ring_.link(i).ticket : ticket | linked_bit;
@@ -140,8 +144,8 @@ class priority_lists_ref {
       link_first(i);
     }
   }
-  /// Whether, as of `then`, there is no room, and stashed messages take some of it: they may for long, so senders that wait for
-  /// room would be woken in vain, again and again.
+  /// Whether, as of `then`, there is no room, and stashed messages take some of it: they may for long, so senders that
+  /// wait for room would be woken in vain, again and again.
   RONDO_HD bool stash_leaves_no_room(actor_word then) const noexcept {
     return ring_.stash().count != 0 && cell_.is_full(then);
   }

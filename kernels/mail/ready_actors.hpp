@@ -1,5 +1,5 @@
-// The actors that are ready to run, as one thread sees them: the ready queues, the teams that sleep while these are empty, and the
-// actor that the thread made ready last, which it keeps for itself if no other team is idle.
+// The actors that are ready to run, as one thread sees them: the ready queues, the teams that sleep while these are
+// empty, and the actor that the thread made ready last, which it keeps for itself if no other team is idle.
 //
 // Threads: `ready_actors` is one thread's view; any number of them share an arena.
 // Ordering: `wake`: a sender's seq_cst fence between its push and its load of `parked` pairs with a team's fence

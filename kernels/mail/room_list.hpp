@@ -1,9 +1,10 @@
 // The actors that wait for room in a mailbox. Each mailbox has a list of them, and an actor is in one list at most.
 //
 // Threads: any; an actor enters a list on the team that owns it.
-// Ordering: `room`: a release exchange of `first` publishes a waiting actor's place to whoever takes the list. The actor then asks
-// for room with a release exchange on the mailbox's word, which its owner acquires before it takes the list. `place`: who takes
-// the list has read an actor's place before it gives that back with release; the next user of the place acquires.
+// Ordering: `room`: a release exchange of `first` publishes a waiting actor's place to whoever takes the list. The
+// actor then asks for room with a release exchange on the mailbox's word, which its owner acquires before it takes the
+// list. `place`: who takes the list has read an actor's place before it gives that back with release; the next user of
+// the place acquires.
 #pragma once
 
 #include "kernels/mail/scheduler.hpp"
@@ -24,8 +25,9 @@ RONDO_CALL RONDO_HD inline void notify_of_room(scheduler& sched, std::uint32_t i
   }
 }
 
-/// Sends `self`, which the caller owns, a control_room when the mailbox of `to` has room again or is gone, perhaps at once. It may
-/// come without a cause. False: `self` already waits for another mailbox, or `to` was never there: it must try again.
+/// Sends `self`, which the caller owns, a control_room when the mailbox of `to` has room again or is gone, perhaps at
+/// once. It may come without a cause. False: `self` already waits for another mailbox, or `to` was never there: it must
+/// try again.
 RONDO_HD inline bool await_room(scheduler& sched, actor_id to, actor_id self) noexcept {
   arena_ref const& arena = sched.arena();
   auto& mine = arena.room_list_of(self.index);

@@ -1,6 +1,7 @@
 // The scheduler: sends messages, claims an actor to run, and releases it.
 //
-// Threads: `scheduler` is one thread's view; any number of them share an arena. It keeps one mail ring from one actor to the next.
+// Threads: `scheduler` is one thread's view; any number of them share an arena. It keeps one mail ring from one actor
+// to the next.
 #pragma once
 
 #include "kernels/base/clock.hpp"
@@ -11,7 +12,8 @@
 
 namespace rondo {
 
-/// Whether what is most common within a team takes a shorter way. On a GPU that would cost registers, and has not been measured.
+/// Whether what is most common within a team takes a shorter way. On a GPU that would cost registers, and has not been
+/// measured.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool has_short_way = false;
 #else
@@ -135,8 +137,8 @@ class scheduler : public ready_actors {
     return false;
   }
 
-  /// The same for an actor that this thread keeps, unless others come first; at most 32 times in a row, so that two actors that send
-  /// to each other do not starve the queues.
+  /// The same for an actor that this thread keeps, unless others come first; at most 32 times in a row, so that two
+  /// actors that send to each other do not starve the queues.
   RONDO_HD bool next_kept(std::uint32_t& index) noexcept {
     bool const others_first = kept_in_a_row_ == 32 || ((looks_ + 1) & 63) == 0;
     if (kept_ == 0 || others_first || !nothing_before(kept_band_)) return false;
@@ -147,8 +149,9 @@ class scheduler : public ready_actors {
     return was_kept_ = claim(index, actor_word::queued_in(kept_band_));
   }
 
-  /// Takes ownership of an actor and clears `queued`, the bits of the queues from which it was taken; 0: it is the caller's
-  /// pinned actor. False if a team runs it, if it is paused, or if it is pinned and the entry was an earlier actor's.
+  /// Takes ownership of an actor and clears `queued`, the bits of the queues from which it was taken; 0: it is the
+  /// caller's pinned actor. False if a team runs it, if it is paused, or if it is pinned and the entry was an earlier
+  /// actor's.
   RONDO_HOT RONDO_HD bool claim(std::uint32_t index, std::uint64_t queued) noexcept {
     actor_cell& cell = arena_.cell(index);
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange acquires
@@ -211,8 +214,8 @@ class scheduler : public ready_actors {
     }
   }
 
-  /// Of `release`, what is most common within a team: nothing came but what was handled, and this thread keeps the ring for the next
-  /// actor. False, without effect, if it is not so.
+  /// Of `release`, what is most common within a team: nothing came but what was handled, and this thread keeps the ring
+  /// for the next actor. False, without effect, if it is not so.
   RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, actor_totals& totals) noexcept {
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     actor_word const word{bits};
@@ -242,8 +245,8 @@ class scheduler : public ready_actors {
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
 
-  /// Adds to `totals.accepted` the tickets that senders have taken as of `word`, and publishes `totals`. With `gives_ring`,
-  /// also makes the empty ring ready for another actor. Owner only.
+  /// Adds to `totals.accepted` the tickets that senders have taken as of `word`, and publishes `totals`. With
+  /// `gives_ring`, also makes the empty ring ready for another actor. Owner only.
   RONDO_HOT RONDO_HD void publish(actor_cell& cell, actor_word word, actor_totals& totals,
                                   bool gives_ring = false) const noexcept {
     if (word.ring() == 0) return cell.totals.publish(totals);

@@ -55,8 +55,8 @@ RONDO_HD inline std::uint32_t count_waiting(arena_ref const& arena, actor_word w
 
 inline constexpr std::uint32_t unknown_count = ~0u;
 
-/// A hint: how many messages wait in the mailbox of `of`, with the one that it handles; wrong if it gives its ring back during the
-/// call. 0 if it is gone; `unknown_count` if it is not in this arena.
+/// A hint: how many messages wait in the mailbox of `of`, with the one that it handles; wrong if it gives its ring back
+/// during the call. 0 if it is gone; `unknown_count` if it is not in this arena.
 RONDO_HD inline std::uint32_t estimate_waiting(arena_ref const& arena, actor_id of) noexcept {
   if (!arena.has_cell(of.index)) return unknown_count;
   actor_cell const& cell = arena.cell(of.index);
@@ -95,9 +95,9 @@ RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& c
 
 }  // namespace detail
 
-/// The actor in cell `index`: its totals, its state, and the number of waiting messages, of one moment if one of `tries` reads
-/// finds the owner not publishing. The waiting messages are counted in the mailbox, and agree with the totals when no team
-/// runs the actor.
+/// The actor in cell `index`: its totals, its state, and the number of waiting messages, of one moment if one of
+/// `tries` reads finds the owner not publishing. The waiting messages are counted in the mailbox, and agree with the
+/// totals when no team runs the actor.
 RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index,
                                                      std::uint32_t tries = ~0u) {
   actor_cell const& cell = arena.cell(index);

@@ -1,8 +1,9 @@
 // The tag of a traced message, which travels after its payload.
 //
-// A message from outside gets a tag. Every message that its handler sends gets a tag of the same trace, and so on, across
-// devices too. When a traced message completes, its actor's owner notifies the host (event_kind::handled, not_handled),
-// which keeps the hops: runtime/messaging/trace_log.hpp. An untraced message costs one check of its flags.
+// A message from outside gets a tag. Every message that its handler sends gets a tag of the same trace, and so on,
+// across devices too. When a traced message completes, its actor's owner notifies the host (event_kind::handled,
+// not_handled), which keeps the hops: runtime/messaging/trace_log.hpp. An untraced message costs one check of its
+// flags.
 // Threads: a tag belongs to its message: to the sender until the commit, then to the owner.
 #pragma once
 

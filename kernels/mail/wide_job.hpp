@@ -4,9 +4,9 @@
 //  J1 The word is {epoch:24, next:20, total:20}; advancing `next` claims that tile. A compare-exchange on a past epoch
 //     fails, so a late helper never touches a successor job.
 //  J2 Only the team that finished the last tile recycles a job, so what a claimer reads of it does not change.
-// Ordering: `open` releases the job's fields to the claimers' acquire, including later ones: their exchanges continue its
-// release sequence, and so need not release anything themselves. Each tile's `finish_one` releases its writes to the
-// last finisher (acq_rel on one counter).
+// Ordering: `open` releases the job's fields to the claimers' acquire, including later ones: their exchanges continue
+// its release sequence, and so need not release anything themselves. Each tile's `finish_one` releases its writes to
+// the last finisher (acq_rel on one counter).
 #pragma once
 
 #include "kernels/base/atomic.hpp"

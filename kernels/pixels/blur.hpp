@@ -1,6 +1,8 @@
-// Gaussian blur of a plane of bytes, in two passes: down, then across. Beyond the edge a plane continues with its outermost sample.
+// Gaussian blur of a plane of bytes, in two passes: down, then across. Beyond the edge a plane continues with its
+// outermost sample.
 //
-// Weights are whole numbers with the sum 256, so that sums of bytes fit into 16 bits, and all devices give the same bytes.
+// Weights are whole numbers with the sum 256, so that sums of bytes fit into 16 bits, and all devices give the same
+// bytes.
 #pragma once
 
 #include "kernels/pixels/portable.hpp"
@@ -24,7 +26,8 @@ RONDO_PIXELS u32 falling_exp(u32 t) {
   return (65536u - (45426u * f >> 8) + (15743u * f * f >> 16) - (3638u * (f * f >> 8) * f >> 16)) >> n;
 }
 
-/// Of a Gaussian with this sigma, in 64ths of a sample: 1 to 256. Samples farther than 3 sigma, or 8 samples, count as nothing.
+/// Of a Gaussian with this sigma, in 64ths of a sample: 1 to 256. Samples farther than 3 sigma, or 8 samples, count as
+/// nothing.
 RONDO_PIXELS blur_weights gaussian_weights(u32 sigma_64) {
   blur_weights w;
   u32 exact[most_blur_radius + 1];

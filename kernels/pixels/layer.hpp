@@ -1,4 +1,5 @@
-// Layers over a plane: rows of premultiplied values with their opacity, a mask in one colour, and a band between two heights.
+// Layers over a plane: rows of premultiplied values with their opacity, a mask in one colour, and a band between two
+// heights.
 #pragma once
 
 #include "kernels/pixels/portable.hpp"
@@ -6,7 +7,8 @@
 namespace rondo {
 namespace pixels {
 
-/// A row of a layer over a row of a plane of its own size. `opacity_step`: 1, or 2 if the plane has half as many samples as the opacities.
+/// A row of a layer over a row of a plane of its own size. `opacity_step`: 1, or 2 if the plane has half as many
+/// samples as the opacities.
 RONDO_PIXELS void layer_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* layer, RONDO_BUFFER u8 const* opacity,
                             i32 opacity_step, i32 width, i32 first, i32 step) {
   if (opacity_step == 1)

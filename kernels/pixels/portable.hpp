@@ -1,7 +1,8 @@
 // The language of code for pixels, so that it compiles for every device: with g++, nvcc, and clang's C++ for OpenCL.
 //
-// Plain functions over pointers, C++14, without exceptions, references into buffers, and 64-bit atomics. A pointer into a buffer names
-// its address space: RONDO_BUFFER. Loops go from `first` in steps of `step`: a CPU takes each pixel of a row, a lane of a GPU its share.
+// Plain functions over pointers, C++14, without exceptions, references into buffers, and 64-bit atomics. A pointer into
+// a buffer names its address space: RONDO_BUFFER. Loops go from `first` in steps of `step`: a CPU takes each pixel of a
+// row, a lane of a GPU its share.
 #pragma once
 
 #if defined(__OPENCL_CPP_VERSION__)

@@ -1,10 +1,11 @@
-// The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take them. It also watches
-// all actors of the graph.
+// The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take
+// them. It also watches all actors of the graph.
 //
-// At a set rate the host sends a `beat` in each period, or for several short ones together. Otherwise a tick is due while fewer than `window` are on their way: sinks say
-// which they have done. A tick that never reaches a sink, because its frame was dropped, does not stop the clock: a later one does
-// reach it, and if not, a `beat` of the host makes a tick when none was made since the last beat. Sources with ticks of their own get none,
-// and without others the clock makes none.
+// At a set rate the host sends a `beat` in each period, or for several short ones together. Otherwise a tick is due
+// while fewer than `window` are on their way: sinks say which they have done. A tick that never reaches a sink, because
+// its frame was dropped, does not stop the clock: a later one does reach it, and if not, a `beat` of the host makes a
+// tick when none was made since the last beat. Sources with ticks of their own get none, and without others the clock
+// makes none.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -121,8 +122,8 @@ struct clock {
     if (memory->at_least != 0 && before == memory->least_done) --memory->at_least;
     before = done;
   }
-  /// Ticks up to this number, not with it, are done by all sinks. Looks at them only when the last of the slowest ones has gone on: once
-  /// a tick, not once a message.
+  /// Ticks up to this number, not with it, are done by all sinks. Looks at them only when the last of the slowest ones
+  /// has gone on: once a tick, not once a message.
   RONDO_HD std::uint64_t all_done() {
     if (memory->at_least != 0) return memory->least_done;
     memory->least_done = ~0ull;

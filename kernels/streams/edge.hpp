@@ -1,23 +1,28 @@
-// An edge: the way of frames from one output to one input, on one device. Its delivery says what happens if the reader is slow.
+// An edge: the way of frames from one output to one input, on one device. Its delivery says what happens if the reader
+// is slow.
 //
-//   latest     a slot: a new frame replaces the one that was not read, so the writer never waits, and the reader gets the newest
+//   latest     a slot: a new frame replaces the one that was not read, so the writer never waits, and the reader gets
+//              the newest
 //   every      a bounded queue: if it is full, the new frame is dropped, and counted
 //   lossless   a bounded queue: if it is full, the writer waits
 //
-// One wakes the other by a message `news`. A flag in the edge says that it is on the way, so an edge has at most one in each mailbox.
+// One wakes the other by a message `news`. A flag in the edge says that it is on the way, so an edge has at most one in
+// each mailbox.
 //
 // Threads: the stage that writes, and the stage that reads; each is one actor, and works on one team at a time.
 // Invariants
-//  E1 Frames are taken in the order in which they were put. Each is taken, or handed back to the writer: replaced or refused.
-//  E2 After `put`, the reader looks: either `wants_reader` was true, and the writer has woken it, or an earlier news is on the way,
-//     and `reader_looks` clears the flag before it looks.
+//  E1 Frames are taken in the order in which they were put. Each is taken, or handed back to the writer: replaced or
+//     refused.
+//  E2 After `put`, the reader looks: either `wants_reader` was true, and the writer has woken it, or an earlier news is
+//     on the way, and `reader_looks` clears the flag before it looks.
 //  E3 After `wait_for_room` returned true, the next `take` returns `writer_waits`.
 //  E4 After `end`, nothing is put. A reader that sees `ended` and then finds nothing has taken all.
 // Ordering
-//  put -> take      the position (or the slot's exchange) releases; the reader's load acquires: the frame, and its data.
+//  put -> take      the position (or the slot's exchange) releases; the reader's load acquires: the frame, and its
+//                   data.
 //  take -> put      likewise back: the reader has copied the frame out of its place.
-//  put -> look      both sides exchange `news_`: the reader's exchange comes later, and sees the frame, or it comes earlier, and then
-//                   the writer finds the flag clear.
+//  put -> look      both sides exchange `news_`: the reader's exchange comes later, and sees the frame, or it comes
+//                   earlier, and then the writer finds the flag clear.
 //  take -> room     likewise with `room_wanted_`.
 //  end -> ended     release, acquire: all frames before it.
 #pragma once
@@ -41,8 +46,8 @@ class edge {
 
   /// What became of a frame.
   enum class outcome : std::uint32_t { passed, replaced, refused };
-  /// Passes a frame with one use on. `replaced`: it took the place of `older`, whose use is now the caller's; `refused`: the frame's use
-  /// stays the caller's.
+  /// Passes a frame with one use on. `replaced`: it took the place of `older`, whose use is now the caller's;
+  /// `refused`: the frame's use stays the caller's.
   RONDO_HD outcome put(frame const& f, frame& older) noexcept {
     if (how_ == delivery::latest) return slot_.offer(f, older) ? outcome::replaced : outcome::passed;
     if (!has_room()) return outcome::refused;

@@ -8,15 +8,17 @@
 
 namespace rondo::streams {
 
-/// Where a frame comes from that another process has made: one session of its sender, and the frame's number in it, from 0. Behind
-/// any number of processes, gaps in the numbers say how many of the source's frames were lost on the way.
+/// Where a frame comes from that another process has made: one session of its sender, and the frame's number in it,
+/// from 0. Behind any number of processes, gaps in the numbers say how many of the source's frames were lost on the
+/// way.
 struct frame_origin {
   std::uint64_t session = 0;  // 0: it was made in this graph
   std::uint64_t number = 0;   // of the frame in it
   friend bool operator==(frame_origin const&, frame_origin const&) = default;
 };
 
-/// One beat of a graph's clock. A source makes its frames at a tick; behind it, a stage has the tick of the frames that it processes.
+/// One beat of a graph's clock. A source makes its frames at a tick; behind it, a stage has the tick of the frames that
+/// it processes.
 struct tick {
   std::uint64_t number = 0;   // from 0; a clock never makes the same one twice
   std::uint64_t time_ns = 0;  // when it was made, on the clock of the device that the graph's clock works on

@@ -1,13 +1,17 @@
-// The blocks for the frames of one output. A stage takes one on its device, without the host, and it comes back when its last use ends.
+// The blocks for the frames of one output. A stage takes one on its device, without the host, and it comes back when
+// its last use ends.
 //
-// Threads: the stage that owns the pool takes blocks; whoever has a use of a block may add uses and end its own, from any team.
-// Invariants
+// Threads: the stage that owns the pool takes blocks; whoever has a use of a block may add uses and end its own, from
+// any team. Invariants
 //  F1 A block with uses > 0 is in no list. The one who ends its last use puts it among the returned ones, once.
-//  F2 Only the owner takes from the returned ones, and it takes all of them. So a block that comes there twice does no harm (no ABA).
+//  F2 Only the owner takes from the returned ones, and it takes all of them. So a block that comes there twice does no
+//     harm (no ABA).
 //  F3 `waits` is set only while no block is returned. Whoever returns the next one clears it, and wakes the owner.
-//  F4 A block of a pool with a lender is never written. It goes back to the lender before it comes among the returned ones.
+//  F4 A block of a pool with a lender is never written. It goes back to the lender before it comes among the returned
+//     ones.
 // Ordering
-//  return -> take    the exchange that returns a block releases, the owner's acquires: all uses of the block have ended.
+//  return -> take    the exchange that returns a block releases, the owner's acquires: all uses of the block have
+//                    ended.
 //  use -> return     each end of a use releases, and the last one acquires.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The link of a stage's `host` (runtime/streams/kinds/stage_kind.hpp) to the stage, for threads of the program: they wake it, and may
-// keep a frame.
+// The link of a stage's `host` (runtime/streams/kinds/stage_kind.hpp) to the stage, for threads of the program: they
+// wake it, and may keep a frame.
 #pragma once
 
 #include "kernels/base/log_level.hpp"
@@ -17,8 +17,8 @@ struct stage_beginning {
 /// Made by the graph, one for each stage; lives longer than the stage's `host`. Threads: any. Nothing here waits.
 class host_link {
  public:
-  /// The stage looks whether there is something to do: a source with ticks of its own is asked for the next one. Does nothing before the
-  /// graph begins; then each stage looks once by itself.
+  /// The stage looks whether there is something to do: a source with ticks of its own is asked for the next one. Does
+  /// nothing before the graph begins; then each stage looks once by itself.
   virtual void wake() noexcept = 0;
   /// The graph is paused: a source with ticks of its own makes none.
   virtual bool is_paused() const noexcept = 0;

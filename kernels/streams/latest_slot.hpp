@@ -1,8 +1,9 @@
 // The newest frame for one reader: what the delivery `latest` uses.
 //
-// Three places for frames. One is the writer's, one the reader's, and the third is offered. The writer fills its own and exchanges it
-// for the offered one; if there is a new frame, so does the reader. So neither ever waits for the other, and the reader gets the newest
-// frame that was complete when it looked. A frame that is overwritten unread comes back to the writer, to be given up.
+// Three places for frames. One is the writer's, one the reader's, and the third is offered. The writer fills its own
+// and exchanges it for the offered one; if there is a new frame, so does the reader. So neither ever waits for the
+// other, and the reader gets the newest frame that was complete when it looked. A frame that is overwritten unread
+// comes back to the writer, to be given up.
 //
 // Threads: one writer and one reader at a time; who hands that role on orders it.
 // Ordering

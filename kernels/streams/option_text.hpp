@@ -1,4 +1,5 @@
-// A short text in a stage's options, such as the name of a file. Options are copied to the stage's device, so they hold no pointers.
+// A short text in a stage's options, such as the name of a file. Options are copied to the stage's device, so they hold
+// no pointers.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,8 @@ struct optional_in : in<Name, Frame, How> {
   // -- for the runtime
   static constexpr bool is_optional = true;
 };
-/// An output. If `EditOf` names an input, its frames may lie in the blocks of that input's frames: stage_context::edit and pass.
+/// An output. If `EditOf` names an input, its frames may lie in the blocks of that input's frames: stage_context::edit
+/// and pass.
 template <port_name Name, frame_type Frame, port_name EditOf = "">
 struct out {
   // -- for the runtime

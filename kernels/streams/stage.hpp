@@ -12,13 +12,14 @@
 //   };
 //   RONDO_STAGES(effects, invert, ...)
 //
-// A source that works on the host may have ticks of its own instead of the clock's: `static constexpr bool has_own_ticks = true`, and
-// `bool due(stage_context&, tick_due&)`, which says whether there is something to process, and as which tick. It is asked when the stage
-// was woken (kernels/streams/host_link.hpp), after each tick, and when there is room again.
-// Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing more comes, and
-// `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host: `static constexpr auto where = works::on_host`;
-// `spec` (runtime/streams/kinds/stage_spec.hpp) and `host` (runtime/streams/kinds/stage_kind.hpp).
-// When a tick is processed: kernels/streams/stage_loop.hpp.
+// A source that works on the host may have ticks of its own instead of the clock's:
+// `static constexpr bool has_own_ticks = true`, and `bool due(stage_context&, tick_due&)`, which says whether there is
+// something to process, and as which tick. It is asked when the stage was woken (kernels/streams/host_link.hpp), after
+// each tick, and when there is room again.
+// Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing
+// more comes, and `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host:
+// `static constexpr auto where = works::on_host`; `spec` (runtime/streams/kinds/stage_spec.hpp) and `host`
+// (runtime/streams/kinds/stage_kind.hpp). When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
 
 #include "kernels/actor/module.hpp"
@@ -143,8 +144,8 @@ struct stage_of {
   }
 };
 
-/// Names a module of stages, with the actors that a graph needs. A module that also has other behaviours lists all of them:
-/// RONDO_MODULE(name, stage_of<a>, b, streams::clock, streams::outlet, streams::inlet).
+/// Names a module of stages, with the actors that a graph needs. A module that also has other behaviours lists all of
+/// them: RONDO_MODULE(name, stage_of<a>, b, streams::clock, streams::outlet, streams::inlet).
 #define RONDO_STAGES(name, ...) using name = ::rondo::streams::module_of_stages<__VA_ARGS__>;
 
 /// See RONDO_STAGES.

@@ -58,7 +58,8 @@ class stage_context {
   typename S::host& host() const noexcept {
     return *static_cast<typename S::host*>(memory_.host);
   }
-  /// Memory for this stage alone, as much as `Stage::spec` has asked for. It is zero at the start, and keeps its contents.
+  /// Memory for this stage alone, as much as `Stage::spec` has asked for. It is zero at the start, and keeps its
+  /// contents.
   RONDO_HD std::byte* scratch() const noexcept { return memory_.scratch; }
   /// Index of its device in the runtime's list: where the stage was placed.
   RONDO_HD std::uint32_t device() const noexcept { return memory_.device; }
@@ -75,16 +76,17 @@ class stage_context {
     f.is_new = in.is_new;
     return f;
   }
-  /// A block for the frame of an output: a new one at each tick, with unspecified contents. If `about` is larger than what the stage
-  /// has announced (Stage::spec), the stage fails with payload_too_large, and there is no block.
+  /// A block for the frame of an output: a new one at each tick, with unspecified contents. If `about` is larger than
+  /// what the stage has announced (Stage::spec), the stage fails with payload_too_large, and there is no block.
   template <port_name Name>
   RONDO_HD frame_out<frame_of<false, Name>> output(frame_of<false, Name> const& about) noexcept {
     constexpr auto number = number_of<false, Name>();
     if (ctx_.team().leader()) prepare(number, about.bytes(), &about, sizeof about);
     return {about, data_of(number)};
   }
-  /// The present frame of the input that the output edits (see `out`), to be changed and passed on. It is changed in place if nobody else
-  /// reads it, otherwise in a copy, which is counted. What a failed attempt has changed in place stays changed.
+  /// The present frame of the input that the output edits (see `out`), to be changed and passed on. It is changed in
+  /// place if nobody else reads it, otherwise in a copy, which is counted. What a failed attempt has changed in place
+  /// stays changed.
   template <port_name Name>
   RONDO_HD frame_out<frame_of<false, Name>> edit() noexcept {
     using port = typename list::template port<false, Name>;
@@ -120,7 +122,8 @@ class stage_context {
     o.edits = 0;
   }
 
-  /// Of a stage on the host: the present frame of an input with a use of its own, which host_link::give_up ends. A gap if there is none.
+  /// Of a stage on the host: the present frame of an input with a use of its own, which host_link::give_up ends. A gap
+  /// if there is none.
   template <port_name Name>
   frame keep() noexcept {
     input_state const& in = memory_.inputs[number_of<true, Name>()];
@@ -128,8 +131,9 @@ class stage_context {
     in.now.pool->add_uses(in.now.block, 1);
     return in.now;
   }
-  /// Of a stage whose `host` is a `lender` (runtime/streams/kinds/stage_kind.hpp): writes a frame that refers to data of somebody else.
-  /// Returns the number under which the lender gets them back; `none`, and the stage fails, as for `output`.
+  /// Of a stage whose `host` is a `lender` (runtime/streams/kinds/stage_kind.hpp): writes a frame that refers to data
+  /// of somebody else. Returns the number under which the lender gets them back; `none`, and the stage fails, as for
+  /// `output`.
   template <port_name Name>
   std::uint32_t lend(frame_of<false, Name> const& about, std::byte const* data) noexcept {
     constexpr auto number = number_of<false, Name>();
@@ -142,15 +146,16 @@ class stage_context {
   }
   /// Counts a copy that the stage has made by itself.
   RONDO_HD void count_copy() noexcept { ++memory_.counts.copied; }
-  /// Counts frames that a slow reader outside the graph did not get, as an edge with `every` (dropped) or `latest` (replaced) does.
+  /// Counts frames that a slow reader outside the graph did not get, as an edge with `every` (dropped) or `latest`
+  /// (replaced) does.
   RONDO_HD void count_unread(std::uint64_t dropped, std::uint64_t replaced) noexcept {
     memory_.counts.dropped += dropped;
     memory_.counts.replaced += replaced;
   }
 
-  /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph stops, and what
-  /// still comes to this stage is given up. What it has written at this tick is still passed on; a source that also calls `wait` has ended
-  /// before this tick.
+  /// There is nothing after this tick. A source has come to its end. A stage with inputs needs no more: then the graph
+  /// stops, and what still comes to this stage is given up. What it has written at this tick is still passed on; a
+  /// source that also calls `wait` has ended before this tick.
   RONDO_CALL RONDO_HD void end() noexcept {
     if (!ctx_.team().leader()) return;
     memory_.is_done = true;
@@ -158,8 +163,9 @@ class stage_context {
     for (std::uint32_t i = 0; i < memory_.input_count; ++i)
       if (memory_.inputs[i].count != 0) memory_.tells = stage_memory::ending::graph;
   }
-  /// The stage cannot go on, and no restart would help: it ends, as by `end`, and so does the graph, with a failure. What it has
-  /// written at this tick is not passed on. graph::why_failed has the text of the host's `why_failed` (runtime/streams/kinds/stage_kind.hpp).
+  /// The stage cannot go on, and no restart would help: it ends, as by `end`, and so does the graph, with a failure.
+  /// What it has written at this tick is not passed on. graph::why_failed has the text of the host's `why_failed`
+  /// (runtime/streams/kinds/stage_kind.hpp).
   RONDO_CALL RONDO_HD void fail_graph() noexcept {
     if (!ctx_.team().leader()) return;
     end();
@@ -167,9 +173,10 @@ class stage_context {
     memory_.tells = stage_memory::ending::graph;
     memory_.counts.gave_up = 1;
   }
-  /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded, its inputs keep their
-  /// frames, and it is called with the same tick again, as soon as it is woken: see kernels/streams/host_link.hpp. So a
-  /// stage that waits for something outside its graph occupies no team. A source that waits when the graph stops has ended.
+  /// Not yet: the stage has nothing to pass on for this tick, or cannot take its frames. What it wrote is discarded,
+  /// its inputs keep their frames, and it is called with the same tick again, as soon as it is woken: see
+  /// kernels/streams/host_link.hpp. So a stage that waits for something outside its graph occupies no team. A source
+  /// that waits when the graph stops has ended.
   RONDO_HD void wait() noexcept {
     if (ctx_.team().leader()) memory_.waits = true;
   }
@@ -183,7 +190,8 @@ class stage_context {
   RONDO_HD void count_lost(std::uint64_t frames) noexcept {
     if (ctx_.team().leader()) memory_.counts.lost += frames;
   }
-  /// The handler fails: the actor restarts with a fresh state, and sees the same frames once more; after 3 attempts they are given up.
+  /// The handler fails: the actor restarts with a fresh state, and sees the same frames once more; after 3 attempts
+  /// they are given up.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { ctx_.fail(reason); }
   /// Nanoseconds on the device's clock.
   RONDO_HD std::uint64_t now_ns() const noexcept { return ctx_.now_ns(); }

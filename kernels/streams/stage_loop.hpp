@@ -1,11 +1,12 @@
-// The work of every stage around `process`: it takes frames, decides whether a tick can be processed, passes frames on, wakes its neighbours.
+// The work of every stage around `process`: it takes frames, decides whether a tick can be processed, passes frames on,
+// wakes its neighbours.
 //
 // A stage processes a tick when
-//   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest` has a new one;
-//     a source when a tick of the clock is due
+//   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest`
+//     has a new one; a source when a tick of the clock is due
 //   - each reader with `lossless` has room, and each output a free block.
-// If not, it will be woken: by news of an edge or of a block, or by a tick. A stage may put a tick off (stage_context::wait): then it is
-// called again after any of them, or when its host side wakes it.
+// If not, it will be woken: by news of an edge or of a block, or by a tick. A stage may put a tick off
+// (stage_context::wait): then it is called again after any of them, or when its `host` wakes it.
 //
 // Threads: lane 0 of the team that runs the stage.
 #pragma once
@@ -83,8 +84,8 @@ class stage_loop {
     }
   }
 
-  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source that has come to its end,
-  /// by itself or because the graph stops.
+  /// The stage waits with this tick: discards what was written, and keeps what was read. True: it is a source that has
+  /// come to its end, by itself or because the graph stops.
   RONDO_CALL RONDO_HD bool put_off() noexcept {
     for (std::uint32_t i = 0; i < m_.output_count; ++i) discard(m_.outputs[i]);
     if (--m_.tried != 0) --m_.counts.failed;  // the failed attempt was counted by the one that waits
@@ -110,7 +111,8 @@ class stage_loop {
       });
   }
 
-  /// Tells the clock that the graph is to end, or that this sink has ended, if it is so. False: its mailbox is full; try again.
+  /// Tells the clock that the graph is to end, or that this sink has ended, if it is so. False: its mailbox is full;
+  /// try again.
   RONDO_CALL RONDO_HD bool tell_end() noexcept {
     using ending = stage_memory::ending;
     if (m_.tells == ending::none) return true;
@@ -324,7 +326,8 @@ class stage_loop {
   RONDO_HD void wake_reader(edge& e) noexcept {
     if (e.wants_reader()) wake(e.reader);
   }
-  /// Stages have mailboxes of their own, so they are gone, or full: then a stage looks at its edges after each message anyway.
+  /// Stages have mailboxes of their own, so they are gone, or full: then a stage looks at its edges after each message
+  /// anyway.
   RONDO_HD void wake(actor_id who) noexcept { static_cast<void>(send(who, news{})); }
   RONDO_HD void tell_clock(std::uint64_t number) noexcept {
     // One that finds no room does no harm: the clock goes on by later ones, or by its own time.

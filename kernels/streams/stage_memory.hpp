@@ -1,5 +1,5 @@
-// The memory of a stage on its device, outside its actor's state: its wiring, the frames in hand, and its counters. It lasts when the actor
-// restarts with a fresh state, so a failure loses no frame.
+// The memory of a stage on its device, outside its actor's state: its wiring, the frames in hand, and its counters. It
+// lasts when the actor restarts with a fresh state, so a failure loses no frame.
 //
 // Threads: the stage's actor; the host writes it before the actor begins.
 #pragma once

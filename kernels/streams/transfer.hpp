@@ -1,5 +1,6 @@
-// The two ends of a transfer, on two devices. The host copies between them: it asks the outlet for the next frame and the inlet for a
-// block, copies, and tells the inlet that the frame has arrived. An outlet keeps its frame until the host asks for the next one.
+// The two ends of a transfer, on two devices. The host copies between them: it asks the outlet for the next frame and
+// the inlet for a block, copies, and tells the inlet that the frame has arrived. An outlet keeps its frame until the
+// host asks for the next one.
 //
 // Threads: actors. What they keep lies in stage_memory: the outlet has one input, the inlet one output.
 #pragma once

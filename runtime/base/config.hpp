@@ -17,8 +17,8 @@
 
 namespace rondo {
 
-/// How long one launch of the ring kernel lasts: until it is stopped, or for a bounded round, after which it is launched
-/// again.
+/// How long one launch of the ring kernel lasts: until it is stopped, or for a bounded round, after which it is
+/// launched again.
 enum class ring_mode : std::uint8_t { persistent, rounds };
 
 struct config {
@@ -89,8 +89,8 @@ void validate(config const& settings);
 /// Precondition: there is such a field.
 void set_field(config& settings, std::string_view field, std::string const& text, std::string_view option);
 
-/// What an error calls the field: `RONDO_TEAMS` if the environment set it to this value (or to a list with this value), otherwise
-/// its own name. Precondition: there is such a field.
+/// What an error calls the field: `RONDO_TEAMS` if the environment set it to this value (or to a list with this value),
+/// otherwise its own name. Precondition: there is such a field.
 std::string setting_name(config const& settings, std::string_view field);
 
 /// Text for --help: all fields with type, default, range, and meaning, a few lines each.

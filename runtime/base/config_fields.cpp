@@ -114,8 +114,8 @@ field describe(reflection::Schema const& schema, reflection::Field const& f) {
   return out;
 }
 
-/// schemas/config.fbs in FlatBuffers' binary form. Copied because flatc generates an array of bytes, which guarantees no
-/// alignment; a vector's memory does.
+/// schemas/config.fbs in FlatBuffers' binary form. Copied because flatc generates an array of bytes, which guarantees
+/// no alignment; a vector's memory does.
 std::vector<std::uint8_t> const& binary_schema() {
   static std::vector<std::uint8_t> const bytes(
       schemas::configBinarySchema::data(),

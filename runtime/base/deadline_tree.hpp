@@ -1,12 +1,12 @@
 // A tree of the nearest deadlines in a table of slots: it finds those that have passed without a look at all others.
 //
-// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of 64 slots, or an earlier one of a slot
-// that has ended; a word of another level has the nearest one of 64 words below it. The one word of the last level is the nearest
-// of all.
+// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of 64 slots, or an earlier
+// one of a slot that has ended; a word of another level has the nearest one of 64 words below it. The one word of the
+// last level is the nearest of all.
 //
 // Threads: `lower` from any, `expire` from one at a time.
-// Ordering, all seq_cst: `lower` comes after the store that opens the slot and goes up from it; `expire` resets a word before it
-// looks at what is below. So of an opening and a look at the same time, one sees the other.
+// Ordering, all seq_cst: `lower` comes after the store that opens the slot and goes up from it; `expire` resets a word
+// before it looks at what is below. So of an opening and a look at the same time, one sees the other.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ class deadline_tree {
     return true;
   }
 
-  /// Calls `end(slot)` for slots under words that have passed; it ends the slot if its deadline has passed, and otherwise returns
-  /// that, or `none`. Returns the nearest deadline that is left, or `none`.
+  /// Calls `end(slot)` for slots under words that have passed; it ends the slot if its deadline has passed, and
+  /// otherwise returns that, or `none`. Returns the nearest deadline that is left, or `none`.
   template <class End>
   std::uint64_t expire(std::uint64_t now, End const& end) {
     return look(levels_.size() - 1, 0, now, end);

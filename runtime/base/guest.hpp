@@ -1,7 +1,8 @@
 // A guest: a program thread that briefly acts as a team and runs handlers itself, so that its own messages are handled
 // without waking another thread.
 //
-//   auto guest = rt.make_guest();        // null: no guest team is free, or the device does not run on this process's threads
+//   auto guest = rt.make_guest();        // null: no guest team is free, or the device does not run on threads of this
+//                                        // process
 //   for (;;) {
 //     {
 //       quiet_posts const quiet;         // messages sent in this scope wake no team ...

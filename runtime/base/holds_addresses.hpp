@@ -1,12 +1,13 @@
-// Finds out whether a struct has an address among its members: a pointer, a pointer to a member, or a reference, in arrays and in members of
-// members, too. Addresses mean nothing to the process that restores a checkpoint.
+// Finds out whether a struct has an address among its members: a pointer, a pointer to a member, or a reference, in
+// arrays and in members of members, too. Addresses mean nothing to the process that restores a checkpoint.
 //
-// Only aggregates show their members. Not seen: private members, those of base classes and unions, and those beyond the 32nd. A
-// behaviour with such an address declares `holds_addresses` (kernels/actor/module.hpp). Then this looks at none of its members; so the
-// declaration also helps a struct that cannot be taken apart, for example because it has an anonymous union.
+// Only aggregates show their members. Not seen: private members, those of base classes and unions, and those beyond the
+// 32nd. A behaviour with such an address declares `holds_addresses` (kernels/actor/module.hpp). Then this looks at none
+// of its members; so the declaration also helps a struct that cannot be taken apart, for example because it has an
+// anonymous union.
 //
-// Boost.PFR would take each element of an array for a member. So the members are counted here, by an empty initializer for each, and
-// bound to as many names.
+// Boost.PFR would take each element of an array for a member. So the members are counted here, by an empty initializer
+// for each, and bound to as many names.
 #pragma once
 
 #include <array>

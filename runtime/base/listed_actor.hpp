@@ -12,8 +12,8 @@ namespace rondo {
 struct actor_options {
   std::uint32_t device = 0;                 // index in the runtime's list of devices
   std::optional<std::uint32_t> capacity{};  // in messages, at least 1; empty: the runtime's default_capacity
-  /// Has its own team, which polls its mailbox: the lowest latency. On a device with its own memory that team also takes what hosts
-  /// send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
+  /// Has its own team, which polls its mailbox: the lowest latency. On a device with its own memory that team also
+  /// takes what hosts send, between two handlers: so the outcome of an awaited tell waits for the handler that runs.
   bool pinned = false;
   bool active = true;               // false: keeps its mail until it is activated
   reserved_room reserve{};          // slots for urgent messages alone

@@ -1,7 +1,7 @@
 // Pending lifecycle operations and inspections, which complete when the actor has answered.
 //
-// A device reports the state that an actor has reached, or its depths, but not for which request. So a report completes all
-// requests that wait for it. Threads: any. Not on the message path.
+// A device reports the state that an actor has reached, or its depths, but not for which request. So a report completes
+// all requests that wait for it. Threads: any. Not on the message path.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -42,9 +42,9 @@ class actor_control {
     inspection_handler handler;
   };
   using requests = std::list<request>;  // a list, because its elements never move; see completions.cpp
-  /// What an actor is asked for. Its activations and deactivations are of one kind: only the first of them is in flight, because
-  /// its event says which state was reached, but not for which request. A second signal could be taken for completed, and then
-  /// change the actor later.
+  /// What an actor is asked for. Its activations and deactivations are of one kind: only the first of them is in
+  /// flight, because its event says which state was reached, but not for which request. A second signal could be taken
+  /// for completed, and then change the actor later.
   using kind = std::pair<actor_id, control_bits>;
 
   static kind kind_of(actor_id actor, control_bits bits) noexcept;
@@ -57,8 +57,8 @@ class actor_control {
   directory const& actors_;
   boost::asio::io_context& context_;
   std::mutex mutex_;  // guards the members below
-  // In the order of their calls; no list is empty. An event finds its requests without a look at others: device threads wait for
-  // the mutex.
+  // In the order of their calls; no list is empty. An event finds its requests without a look at others: device threads
+  // wait for the mutex.
   std::map<kind, requests> requests_;
   std::map<std::uint32_t, std::vector<depth_page::entry>> depths_so_far_;  // by cell: the pages so far
   errc ended_ = errc::ok;  // the reason why later requests are refused

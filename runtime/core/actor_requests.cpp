@@ -70,8 +70,8 @@ void actor_requests::queue(device_event const& r) {
   if (!std::exchange(draining_, true)) boost::asio::post(core_.context, [this] { drain(); });
 }
 
-/// One request at a time, so that a checkpoint finds each either in the queue or carried out. After some of them, others have the
-/// thread.
+/// One request at a time, so that a checkpoint finds each either in the queue or carried out. After some of them,
+/// others have the thread.
 void actor_requests::drain() {
   for (int n = 0; n < 64; ++n) {
     std::shared_lock const launching(core_.launching, std::try_to_lock);

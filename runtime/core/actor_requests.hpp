@@ -1,9 +1,10 @@
-// Requests of actors to their host (kernels/link/host_request.hpp): timers, asks with a time limit, children, and notice of ends.
+// Requests of actors to their host (kernels/link/host_request.hpp): timers, asks with a time limit, children, and
+// notice of ends.
 //
-// A device's report only queues a request. The runtime's own thread carries the requests out one after the other, so the requests
-// of an actor, its failures, and its end take effect in the order in which they happened.
-// Threads: any. Lock order: runtime_core::launching, then mutex_, then those of the messengers, then arrivals_, for which a device's
-// report never waits long.
+// A device's report only queues a request. The runtime's own thread carries the requests out one after the other, so
+// the requests of an actor, its failures, and its end take effect in the order in which they happened.
+// Threads: any. Lock order: runtime_core::launching, then mutex_, then those of the messengers, then arrivals_, for
+// which a device's report never waits long.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -38,14 +39,14 @@ class actor_requests {
   /// Carries out nothing more.
   void stop();
 
-  /// For a checkpoint: from `hold` to `release`, a message whose time has come waits in its receiver's line (mail_lines.hpp). In a ring
-  /// of submissions, no checkpoint would find it.
+  /// For a checkpoint: from `hold` to `release`, a message whose time has come waits in its receiver's line
+  /// (mail_lines.hpp). In a ring of submissions, no checkpoint would find it.
   void hold();
   void release();
 
-  /// Everything that is pending, as requests to be made again by `take`: times count from now, and an ask that waits for its answer
-  /// becomes one that ended with outcome_unknown. Stays so while `held` holds its lock. Precondition: the caller holds
-  /// runtime_core::launching, and is at a safepoint. Defined in checkpoint.cpp.
+  /// Everything that is pending, as requests to be made again by `take`: times count from now, and an ask that waits
+  /// for its answer becomes one that ended with outcome_unknown. Stays so while `held` holds its lock. Precondition:
+  /// the caller holds runtime_core::launching, and is at a safepoint. Defined in checkpoint.cpp.
   std::vector<device_event> kept(std::unique_lock<std::mutex>& held) const;
 
  private:

@@ -17,7 +17,8 @@
 
 namespace rondo {
 
-/// An allocator of memory in the arena, for states and dedicated rings. It returns offsets and reuses freed pieces by size.
+/// An allocator of memory in the arena, for states and dedicated rings. It returns offsets and reuses freed pieces by
+/// size.
 class arena_heap {
  public:
   arena_heap(std::uint64_t offset, std::uint64_t bytes) noexcept
@@ -72,8 +73,8 @@ class directory {
   result<launch_spec> add_as(revival const& actor);
   /// Of each device, the highest generation that an actor there ever had.
   std::vector<std::uint32_t> generations() const;
-  /// Actors that are added from now on get higher generations than these, by device. So no id of the runtime that had them is used
-  /// again.
+  /// Actors that are added from now on get higher generations than these, by device. So no id of the runtime that had
+  /// them is used again.
   void begin_above(std::vector<std::uint32_t> const& generations);
   /// Frees the cell and memory of an actor that is gone. False if the id is not alive.
   bool remove(actor_id id);
@@ -94,9 +95,11 @@ class directory {
   /// Allocates the memory that living actors need for `fates`, which has an entry per old behaviour. Errors, without
   /// changes: not_found if an actor has no successor (it is then the last entry of `plan`), out_of_memory.
   errc plan_upgrade(std::vector<succession> const& fates, std::vector<successor>& plan);
-  /// The same for some actors of one device, which all get this behaviour. Errors, without changes: actor_gone, out_of_memory.
+  /// The same for some actors of one device, which all get this behaviour. Errors, without changes: actor_gone,
+  /// out_of_memory.
   errc plan_change(std::span<actor_id const> actors, succession const& fate, std::vector<successor>& plan);
-  /// Completes plan_upgrade or plan_change: each actor whose entry in `happened` is true gets its new behaviour and state.
+  /// Completes plan_upgrade or plan_change: each actor whose entry in `happened` is true gets its new behaviour and
+  /// state.
   void finish_upgrade(std::vector<successor> const& plan, std::vector<bool> const& happened);
   /// An upper bound of all actors' memory on that device.
   std::uint64_t heap_end(std::uint32_t device) const;

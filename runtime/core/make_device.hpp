@@ -24,8 +24,8 @@ queue_device_options queue_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {}, std::uint32_t place = 0);
-/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error if it is not available, with the reason and
-/// what to do.
+/// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error if it is not available, with the reason
+/// and what to do.
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
 /// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);

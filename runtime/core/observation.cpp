@@ -36,8 +36,8 @@ telemetry observation::snapshot() {
   t.retired = before.retired;
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
     auto& dev = *devices_[d].dev;
-    // Read after `retired`: an actor counted there has left its cell, so none is counted twice. Without the lock, because
-    // the device may first have to finish a checkpoint, which takes the lock.
+    // Read after `retired`: an actor counted there has left its cell, so none is counted twice. Without the lock,
+    // because the device may first have to finish a checkpoint, which takes the lock.
     std::vector<actor_snapshot> actors;
     dev.read_actors(0, actors_.cells_used(d), actors);
     for (auto const& a : actors) {
@@ -90,8 +90,8 @@ void observation::set_past(past const& p) {
   past_ = p;
 }
 
-/// One check for stuck handlers. A team that has not begun another message since the last check has run one handler for too
-/// long. Checks do not allocate: their buffers are passed from one to the next.
+/// One check for stuck handlers. A team that has not begun another message since the last check has run one handler for
+/// too long. Checks do not allocate: their buffers are passed from one to the next.
 struct observation::look {
   observation* of;
   std::chrono::milliseconds limit;

@@ -60,7 +60,8 @@ class observation {
   // -- events
 
   void report(std::string failure) { reports_.publish(std::move(failure)); }
-  /// Code of the program threw an exception with this text on a thread of the runtime. `whose`: as in "a completion handler".
+  /// Code of the program threw an exception with this text on a thread of the runtime. `whose`: as in "a completion
+  /// handler".
   void on_thrown(char const* whose, char const* text);
   void on_failure(device_event const& r);
   /// Code of an actor threw an exception. Its failure follows.

@@ -86,8 +86,9 @@ std::chrono::nanoseconds run_time(clockid_t of) {
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-/// Every `period`, `watching` posts a task to the thread of `watched`. If that has not run a period later, and the thread has hardly run
-/// either, as one that is only busy has, calls `report`, and not again until the task has run. Allocates nothing.
+/// Every `period`, `watching` posts a task to the thread of `watched`. If that has not run a period later, and the
+/// thread has hardly run either, as one that is only busy has, calls `report`, and not again until the task has run.
+/// Allocates nothing.
 timer watch_handlers(boost::asio::io_context::executor_type const& watched,
                      boost::asio::any_io_executor const& watching, std::chrono::nanoseconds period,
                      std::function<void()> report) {
@@ -99,7 +100,8 @@ timer watch_handlers(boost::asio::io_context::executor_type const& watched,
   return timer(watching, period,
                [watched, period, report = std::move(report), said = false, clock = no_clock,
                 ran = std::chrono::nanoseconds(), p = std::make_shared<pulse>()]() mutable {
-                 // Acquire and release: the other members belong to the task while it waits. `clock` stays as it is then.
+                 // Acquire and release: the other members belong to the task while it waits. `clock` stays as it is
+                 // then.
                  bool const waits = p->waits.load(std::memory_order_acquire);
                  if (!waits) clock = p->clock;
                  auto const now = run_time(clock);
@@ -168,8 +170,8 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
     own_threads::scope const own(&threads);
     auto const report = [this](char const* text) { watched.on_thrown("a completion handler", text); };
     run_handlers(context, report);
-    // A handler that was called before the stop may have begun an operation, which was refused: its handler is called, too. With a
-    // limit, because some handlers try again for ever.
+    // A handler that was called before the stop may have begun an operation, which was refused: its handler is called,
+    // too. With a limit, because some handlers try again for ever.
     context.restart();
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
     for (bool more = true; more && std::chrono::steady_clock::now() < until;)

@@ -1,8 +1,8 @@
-// The core of a runtime: owns its parts and connects them. It launches actors and passes the devices' reports to the parts that
-// they concern. runtime/runtime.hpp is the public interface.
+// The core of a runtime: owns its parts and connects them. It launches actors and passes the devices' reports to the
+// parts that they concern. runtime/runtime.hpp is the public interface.
 //
-// checkpoint.cpp, lifecycle.cpp, recording.cpp, replay.cpp, upgrade.cpp, and capture_graph.cpp work on these parts. Threads: as
-// in their headers.
+// checkpoint.cpp, lifecycle.cpp, recording.cpp, replay.cpp, upgrade.cpp, and capture_graph.cpp work on these parts.
+// Threads: as in their headers.
 #pragma once
 
 #include <atomic>
@@ -44,9 +44,9 @@ class runtime_core {
   runtime_core(config c, program const& p, std::vector<chosen_device> chosen);
   runtime_core(runtime_core const&) = delete;
   runtime_core& operator=(runtime_core const&) = delete;
-  /// Stops the core and its threads. Completion handlers may use the core until this returns. If a handler of an actor does
-  /// not return, takes the core and never destroys it, because that handler uses it; queued completions are then not called. On the
-  /// core's own thread, returns before that ends; it then destroys the core.
+  /// Stops the core and its threads. Completion handlers may use the core until this returns. If a handler of an actor
+  /// does not return, takes the core and never destroys it, because that handler uses it; queued completions are then
+  /// not called. On the core's own thread, returns before that ends; it then destroys the core.
   static void retire(std::unique_ptr<runtime_core>& core);
 
   // -- actors
@@ -64,10 +64,11 @@ class runtime_core {
   /// Throws std::invalid_argument if `launch` would, or for `count` other than 0, `launch_many`.
   void require_possible(std::string const& name, std::string_view behaviour, actor_options const& options,
                         std::size_t count) const;
-  /// Where operations that block run, one after the other. Once the runtime ends, that is its own thread, where they fail at once.
+  /// Where operations that block run, one after the other. Once the runtime ends, that is its own thread, where they
+  /// fail at once.
   boost::asio::any_io_executor operations();
-  /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on one of
-  /// the own threads.
+  /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on
+  /// one of the own threads.
   void end_and_wait(actor_id actor);
   std::vector<behaviour_info> const& behaviours() const noexcept {
     return running.load(std::memory_order_acquire)->behaviours;
@@ -88,8 +89,8 @@ class runtime_core {
 
   // -- the whole runtime
 
-  /// Whether a safepoint would wait for the calling thread, or for threads that a fork has left behind. Nothing waits for the
-  /// service thread.
+  /// Whether a safepoint would wait for the calling thread, or for threads that a fork has left behind. Nothing waits
+  /// for the service thread.
   bool blocks_safepoint() const noexcept {
     return threads.would_deadlock() && std::this_thread::get_id() != service_.get_id();
   }
@@ -97,8 +98,8 @@ class runtime_core {
   /// blocks_safepoint.
   bool at_safepoint(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
   std::string why_no_safepoint() const;
-  /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached. Precondition:
-  /// the caller holds `launching`.
+  /// Sets `journal_bits` on all devices at a safepoint and calls `also` there. False if no safepoint was reached.
+  /// Precondition: the caller holds `launching`.
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
   /// Reports the failure if the file is incomplete.
   void close_recording(recorder& last);

@@ -46,9 +46,9 @@ class device {
   /// destroyed.
   virtual graph_engine& graphs() noexcept = 0;
 
-  /// Starts the ring kernel. Only a device whose teams are host threads uses `host_buffers` and `player`, which may be null.
-  /// Its threads that run handlers or the sink are some of `threads`, unless that is null. Throws std::runtime_error with what
-  /// was tried.
+  /// Starts the ring kernel. Only a device whose teams are host threads uses `host_buffers` and `player`, which may be
+  /// null. Its threads that run handlers or the sink are some of `threads`, unless that is null. Throws
+  /// std::runtime_error with what was tried.
   virtual void start(event_sink sink, buffer_table_ref host_buffers, graph_player* player = nullptr,
                      own_threads const* threads = nullptr) = 0;
   /// Sets the stop word and waits at most `limit`. Waiting messages stay in the arena. Idempotent.

@@ -1,5 +1,5 @@
-// A module at run time: its names, and its code for the `cpu` device. The code for other devices is found by the module's
-// key (runtime/device/cuda/cuda_program.hpp, runtime/device/emulated/emulated_program.hpp).
+// A module at run time: its names, and its code for the `cpu` device. The code for other devices is found by the
+// module's key (runtime/device/cuda/cuda_program.hpp, runtime/device/emulated/emulated_program.hpp).
 //
 // Threads: immutable; lives as long as the process.
 #pragma once

@@ -38,7 +38,8 @@ file_lock::file_lock(std::filesystem::path const& guarded) : name_(guarded.strin
                       guarded.string(), length > 0 ? ": " : "", holder));
     }
     file_.emplace(std::move(file));
-    // The last holder may have removed it between `open` and `flock`: a lock on a file without this name keeps nobody away.
+    // The last holder may have removed it between `open` and `flock`: a lock on a file without this name keeps nobody
+    // away.
   } while (!is_called(file_->get(), name_));
   // The holder's process id, for human readers only.
   file_size_errors const errors;

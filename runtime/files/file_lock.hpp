@@ -1,7 +1,8 @@
 // A lock that one process holds on a file, through a separate lock file next to it.
 //
-// The system releases it when the process exits for any reason, even if forked children remain. Whether the lock file exists means
-// nothing: it is removed at a clean end, and stays after any other. The lock works among the processes of one machine. Threads: one.
+// The system releases it when the process exits for any reason, even if forked children remain. Whether the lock file
+// exists means nothing: it is removed at a clean end, and stays after any other. The lock works among the processes of
+// one machine. Threads: one.
 #pragma once
 
 #include <filesystem>

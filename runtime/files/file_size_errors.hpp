@@ -1,5 +1,5 @@
-// Writing beyond the process's limit on the size of files (`ulimit -f`, LimitFSIZE=) as an error, EFBIG, which has a text. Without
-// this, the system ends the process by SIGXFSZ.
+// Writing beyond the process's limit on the size of files (`ulimit -f`, LimitFSIZE=) as an error, EFBIG, which has a
+// text. Without this, the system ends the process by SIGXFSZ.
 #pragma once
 
 #include <signal.h>

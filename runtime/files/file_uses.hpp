@@ -1,13 +1,14 @@
-// The files that a command or a graph reads and writes, to refuse an output that would destroy an input, or another output.
+// The files that a command or a graph reads and writes, to refuse an output that would destroy an input, or another
+// output.
 //
 //   file_uses uses;
 //   uses.reads("'street'", "clip.mp4");
 //   uses.writes("'video'", "./clip.mp4");
 //   if (auto const why = uses.conflict(); !why.empty()) ...   // before anything is opened
 //
-// Two names are the same file if what is there has one device and inode, or if they are the same name through symbolic links. Writing NAME
-// includes NAME.part (part_file.hpp). Names may have places for digits: {tick} of stills, and %06d of FFmpeg.
-// Devices, FIFOs and URLs may be used as often as one likes; standard output has one writer. Threads: one.
+// Two names are the same file if what is there has one device and inode, or if they are the same name through symbolic
+// links. Writing NAME includes NAME.part (part_file.hpp). Names may have places for digits: {tick} of stills, and %06d
+// of FFmpeg. Devices, FIFOs and URLs may be used as often as one likes; standard output has one writer. Threads: one.
 #pragma once
 
 #include <sys/stat.h>

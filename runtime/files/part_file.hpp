@@ -4,9 +4,9 @@
 //   write_to(out.path());
 //   out.finish();                   // clip.mp4 is the new one
 //
-// So whoever opens NAME finds a whole file, the old one or the new one, and what a killed process leaves is NAME.part. A symbolic link
-// stays: the file that it names is replaced. What is not a regular file is written directly: a FIFO, a device (also /dev/stdout), "-" for
-// standard output, and URLs of FFmpeg.
+// So whoever opens NAME finds a whole file, the old one or the new one, and what a killed process leaves is NAME.part.
+// A symbolic link stays: the file that it names is replaced. What is not a regular file is written directly: a FIFO, a
+// device (also /dev/stdout), "-" for standard output, and URLs of FFmpeg.
 // Threads: one at a time.
 #pragma once
 
@@ -22,8 +22,8 @@ class part_file {
  public:
   static constexpr std::string_view ending = ".part";
 
-  /// Throws std::system_error, without the name: NAME is a folder, or may not be written, or another process writes it; NAME.part cannot
-  /// be created.
+  /// Throws std::system_error, without the name: NAME is a folder, or may not be written, or another process writes it;
+  /// NAME.part cannot be created.
   explicit part_file(std::string const& name);
   part_file(part_file&&) = default;
   part_file& operator=(part_file&&) = default;
@@ -37,7 +37,8 @@ class part_file {
   /// Removes it: it holds nothing of use.
   void discard() noexcept;
 
-  /// Finishes what killed processes have left of `name`, and of "clip-from-250.mp4" for a name "clip.mp4" (see name_from).
+  /// Finishes what killed processes have left of `name`, and of "clip-from-250.mp4" for a name "clip.mp4" (see
+  /// name_from).
   static void finish_left(std::string const& name);
 
  private:

@@ -1,8 +1,8 @@
-// The graphs of captured actors, by actor name. They can be captured before or after the actor is launched, restored, or
-// restarted.
+// The graphs of captured actors, by actor name. They can be captured before or after the actor is launched, restored,
+// or restarted.
 //
-// A graph includes the copies of its messages: it copies the request to the device, runs the captured work, then copies the
-// reply back.
+// A graph includes the copies of its messages: it copies the request to the device, runs the captured work, then copies
+// the reply back.
 //
 // Threads: any.
 #pragma once
@@ -32,8 +32,8 @@ class actor_graphs final : public graph_player {
 
   explicit actor_graphs(name_of names) : names_(std::move(names)) {}
 
-  /// Throws boost::system::system_error if `memory` has no room for request and reply, std::runtime_error if the machine
-  /// fails, and any exception of the work. The earlier graph then stays.
+  /// Throws boost::system::system_error if `memory` has no room for request and reply, std::runtime_error if the
+  /// machine fails, and any exception of the work. The earlier graph then stays.
   void capture(capture_request const& what, graph_engine& engine, memory_pair const& memory);
   errc replay(actor_id actor, void const* request, std::uint32_t request_bytes, void* reply,
               std::uint32_t reply_bytes) override;

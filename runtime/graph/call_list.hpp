@@ -1,5 +1,5 @@
-// Graphs for devices whose work runs on host threads (`cpu`, `emulated`): a list of calls, which the replaying thread runs in
-// order.
+// Graphs for devices whose work runs on host threads (`cpu`, `emulated`): a list of calls, which the replaying thread
+// runs in order.
 #pragma once
 
 #include <mutex>

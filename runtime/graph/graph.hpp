@@ -15,12 +15,12 @@ class graph {
  public:
   virtual ~graph() = default;
 
-  /// Captures the steps that `work` puts into the stream, without running them. If the steps and their order are the same as
-  /// before, the graph is updated in place where the machine supports that; otherwise it is rebuilt. Throws
+  /// Captures the steps that `work` puts into the stream, without running them. If the steps and their order are the
+  /// same as before, the graph is updated in place where the machine supports that; otherwise it is rebuilt. Throws
   /// std::runtime_error, or any exception of `work`, and then keeps the earlier graph.
   virtual void capture(std::function<void(stream&)> const& work) = 0;
-  /// Runs all steps in the captured order and waits until they are done. Several graphs of a device run concurrently. False:
-  /// the device is lost. Precondition: it was captured.
+  /// Runs all steps in the captured order and waits until they are done. Several graphs of a device run concurrently.
+  /// False: the device is lost. Precondition: it was captured.
   virtual bool replay() = 0;
 };
 

@@ -34,12 +34,12 @@ class stream {
   virtual void copy_to_device(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
   /// The other way.
   virtual void copy_to_host(std::byte* to, std::byte const* from, std::uint64_t bytes) = 0;
-  /// Runs `step` on a host thread, between the steps before and after it. It must not throw, call CUDA, or wait for a step of
-  /// another graph: CUDA's driver runs the steps of all graphs one after the other.
+  /// Runs `step` on a host thread, between the steps before and after it. It must not throw, call CUDA, or wait for a
+  /// step of another graph: CUDA's driver runs the steps of all graphs one after the other.
   virtual void call(std::function<void()> step) = 0;
 
-  /// Calls element(i) on the device for each i below `count`, in any order. Throws std::logic_error if the device is a GPU
-  /// but this file was not compiled by nvcc.
+  /// Calls element(i) on the device for each i below `count`, in any order. Throws std::logic_error if the device is a
+  /// GPU but this file was not compiled by nvcc.
   template <class Element>
   void for_each(std::uint32_t count, Element element) {
 #if defined(__CUDACC__)

@@ -29,8 +29,8 @@ class arena_memory {
   arena_memory(arena_memory const&) = delete;
   arena_memory& operator=(arena_memory const&) = delete;
 
-  /// Asks for large pages for a part that fills up from its beginning: the system makes one with less work than 512 small ones.
-  /// Without effect where it has none, and for less than a large page.
+  /// Asks for large pages for a part that fills up from its beginning: the system makes one with less work than 512
+  /// small ones. Without effect where it has none, and for less than a large page.
   void prefer_large_pages(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     auto const end = offset + bytes;
     offset = align_up(offset, page_bytes);

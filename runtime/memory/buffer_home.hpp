@@ -1,8 +1,8 @@
 // The home of buffers in a device's memory, which its handlers lease; the host acquires and releases them remotely.
 //
-// The table of such buffers is in the device's memory, because a lease is an exchange, and only loads and stores cross the
-// bus (kernels/link/queue_pair.hpp). So the host's orders travel as submissions, in order with its messages. When a buffer
-// has been released and its last lease has ended, the device notifies the host (event_kind::buffer_free).
+// The table of such buffers is in the device's memory, because a lease is an exchange, and only loads and stores cross
+// the bus (kernels/link/queue_pair.hpp). So the host's orders travel as submissions, in order with its messages. When a
+// buffer has been released and its last lease has ended, the device notifies the host (event_kind::buffer_free).
 #pragma once
 
 #include <array>
@@ -50,11 +50,11 @@ class buffer_home {
   /// Wakes the device, if it sleeps, to look for buffers that became free.
   virtual void collect() noexcept = 0;
 
-  /// Copies all of `jobs`, in any order and in as few steps as the machine allows, and waits until they are done. False: the
-  /// device is lost.
+  /// Copies all of `jobs`, in any order and in as few steps as the machine allows, and waits until they are done.
+  /// False: the device is lost.
   virtual bool copy(std::span<copy_job const> jobs) = 0;
-  /// Host memory from which copies are fastest (pinned): `pinned_bytes`, allocated at the device's start. Threads: one at a
-  /// time.
+  /// Host memory from which copies are fastest (pinned): `pinned_bytes`, allocated at the device's start. Threads: one
+  /// at a time.
   virtual std::pmr::memory_resource& host_memory() noexcept = 0;
   virtual std::uint64_t host_memory_bytes() const noexcept = 0;
 

@@ -340,7 +340,8 @@ std::uint32_t buffer_pool::claim_without_block() {
   return slot;
 }
 
-/// Caches a free slot that only the caller has, or retires it if its generations are used up. One of a foreign block has nothing to keep.
+/// Caches a free slot that only the caller has, or retires it if its generations are used up. One of a foreign block
+/// has nothing to keep.
 void buffer_pool::keep(std::uint32_t slot) noexcept {
   bool const usable = word_of(table_.entry(slot)).generation() != 0;
   if (usable && slots_[slot].bound) {

@@ -2,16 +2,16 @@
 //
 // The pool owns the blocks and binds each to a slot of a buffer table (kernels/buffers/buffer.hpp), which handlers
 // use too. An acquire takes a cached slot of the size class from the calling thread's stripe, then from
-// the slots that leases returned, then from other stripes (a hit). Otherwise it claims a block from the upstream (a miss),
-// and gives up cached blocks of other classes if the cap or the number of slots requires it. So an acquire is refused only
-// if the blocks in use leave no room for its block.
+// the slots that leases returned, then from other stripes (a hit). Otherwise it claims a block from the upstream (a
+// miss), and gives up cached blocks of other classes if the cap or the number of slots requires it. So an acquire is
+// refused only if the blocks in use leave no room for its block.
 //
-// A pool of a device's memory (options.home) works remotely: its own table is the host's record of the buffers. In it, the
-// device holds a lease on each buffer until it has reported that the buffer is free. A hit then takes a submission.
+// A pool of a device's memory (options.home) works remotely: its own table is the host's record of the buffers. In it,
+// the device holds a lease on each buffer until it has reported that the buffer is free. A hit then takes a submission.
 //
-// **Threads**: all functions from any thread; construction and destruction must not overlap other calls. Hits and releases
-// are lock-free; misses and trims take a mutex. **Lifetime**: must outlive its owners, its leases, and the handlers that
-// use its table.
+// **Threads**: all functions from any thread; construction and destruction must not overlap other calls. Hits and
+// releases are lock-free; misses and trims take a mutex. **Lifetime**: must outlive its owners, its leases, and the
+// handlers that use its table.
 #pragma once
 
 #include <array>
@@ -85,9 +85,9 @@ class buffer_pool {
   /// Makes an owner for a handle that was received with its ownership. Errors: those of a read.
   [[nodiscard]] boost::system::result<buffer> adopt(buffer_ref ref);
 
-  /// A buffer in memory of somebody else, for reading alone: leases for writing fail with buffer_in_use, and its `span` is empty. Nothing is
-  /// copied, and the cap does not count it. `from` gets it back once, when it was released and its last lease has ended. Errors:
-  /// slots_exhausted, buffer_elsewhere (this is a device's pool).
+  /// A buffer in memory of somebody else, for reading alone: leases for writing fail with buffer_in_use, and its `span`
+  /// is empty. Nothing is copied, and the cap does not count it. `from` gets it back once, when it was released and its
+  /// last lease has ended. Errors: slots_exhausted, buffer_elsewhere (this is a device's pool).
   [[nodiscard]] boost::system::result<buffer> adopt_foreign(
       std::span<std::byte const> bytes, lender& from,
       boost::source_location const& source = BOOST_CURRENT_LOCATION);
@@ -107,16 +107,17 @@ class buffer_pool {
     return {table(), ref};
   }
 
-  /// Keeps the buffer's block from being reused while the result lives, even if the buffer is released. In a device's pool
-  /// this lease does not affect handlers' leases, and its view must not be accessed.
+  /// Keeps the buffer's block from being reused while the result lives, even if the buffer is released. In a device's
+  /// pool this lease does not affect handlers' leases, and its view must not be accessed.
   [[nodiscard]] read_lease<> keep_block(buffer_ref ref) const noexcept { return {table_, ref}; }
 
-  /// To be called when the device reports that the buffer in this slot was released, by the host or by a handler, and is no
-  /// longer leased.
+  /// To be called when the device reports that the buffer in this slot was released, by the host or by a handler, and
+  /// is no longer leased.
   void on_free_at_home(std::uint32_t slot) noexcept;
   /// The same for all buffers: the device has stopped or was lost.
   void on_home_gone() noexcept;
-  /// The address, on the device, of the bytes that `ref` names, for copies by its owner. Null for a handle that is not live.
+  /// The address, on the device, of the bytes that `ref` names, for copies by its owner. Null for a handle that is not
+  /// live.
   std::byte* address_of(buffer_ref ref) const noexcept;
 
   /// Returns cached blocks to the upstream, largest first, until at most `keep_bytes` are cached. Returns

@@ -1,7 +1,7 @@
 // An allocator over one address range that it never accesses: a device's memory, which the host cannot reach.
 //
-// Threads: one at a time. First fit; free neighbours are merged. The pool above it caches blocks (buffer_pool.hpp), so this
-// is not on the message path.
+// Threads: one at a time. First fit; free neighbours are merged. The pool above it caches blocks (buffer_pool.hpp), so
+// this is not on the message path.
 #pragma once
 
 #include <iterator>

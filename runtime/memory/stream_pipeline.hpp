@@ -6,8 +6,8 @@
 //                                  return worker.ask(add_row{row}, 1s, rondo::block).error();
 //                                });
 //
-// Threads: `load` runs on the pipeline's own thread, `compute` on the caller's, and copies to the device on the runtime's
-// copier. So three steps run at the same time, each on a different item.
+// Threads: `load` runs on the pipeline's own thread, `compute` on the caller's, and copies to the device on the
+// runtime's copier. So three steps run at the same time, each on a different item.
 #pragma once
 
 #include <chrono>
@@ -45,9 +45,9 @@ class stream_pipeline {
     for (std::uint32_t i = 0; i < depth; ++i) slots_.emplace_back(memory, shape);
   }
 
-  /// Calls load(std::span<T>, index), which fills the next item or returns false if there is none, and for each item in turn
-  /// compute(buffer_ref, index), which returns an error_code and must then have finished with the buffer. Stops after the
-  /// last item or at the first error, of unified_buffer or of compute. Propagates exceptions of both.
+  /// Calls load(std::span<T>, index), which fills the next item or returns false if there is none, and for each item in
+  /// turn compute(buffer_ref, index), which returns an error_code and must then have finished with the buffer. Stops
+  /// after the last item or at the first error, of unified_buffer or of compute. Propagates exceptions of both.
   template <class Load, class Compute>
   boost::system::result<pipeline_report> run(Load load, Compute compute) {
     pipeline_report report;

@@ -1,8 +1,8 @@
-// Bytes shared by the host and one device: tracks which side has the newest data, and copies when needed. unified_buffer.hpp
-// adds elements and views.
+// Bytes shared by the host and one device: tracks which side has the newest data, and copies when needed.
+// unified_buffer.hpp adds elements and views.
 //
-// A copy is made when an outdated side is needed. `prefetch` begins it earlier, in the background; `sync_all` makes one batch
-// of several copies. If both sides share one memory (a `cpu` device), there is nothing to copy.
+// A copy is made when an outdated side is needed. `prefetch` begins it earlier, in the background; `sync_all` makes one
+// batch of several copies. If both sides share one memory (a `cpu` device), there is nothing to copy.
 //
 // Threads: any, one at a time; a prefetched copy runs on the copier's thread. Lifetime: must not outlive the runtime.
 #pragma once
@@ -95,12 +95,12 @@ class two_sided {
   /// Brings that side up to date; copies only if it is outdated. Errors: buffer_empty before anything was written,
   /// buffer_in_use while there is a writing view on the host, those of buffer_pool::acquire, device_lost.
   error_code sync(side to) { return is_ready(to) ? error_code{} : bring(to); }
-  /// Begins the copy that `sync` would make, without waiting for it; the next use of either side waits. Errors as `sync`,
-  /// except device_lost: the next sync returns that, also if the copy threw.
+  /// Begins the copy that `sync` would make, without waiting for it; the next use of either side waits. Errors as
+  /// `sync`, except device_lost: the next sync returns that, also if the copy threw.
   error_code prefetch(side to);
 
-  /// Marks that side as newer. For writes that this object does not see: by handlers through a handle that was given out for
-  /// reading, or by the host.
+  /// Marks that side as newer. For writes that this object does not see: by handlers through a handle that was given
+  /// out for reading, or by the host.
   void mark_device_dirty() noexcept {
     state_ = memory_.is_one() ? buffer_state::synchronized
              : host_          ? buffer_state::device_dirty
@@ -112,8 +112,8 @@ class two_sided {
              : device_        ? buffer_state::host_dirty
                               : buffer_state::host_only;
   }
-  /// Brings the device up to date, then releases the host's block; no effect if both sides share one memory. Errors as `sync`;
-  /// buffer_in_use while there is any view on the host.
+  /// Brings the device up to date, then releases the host's block; no effect if both sides share one memory. Errors as
+  /// `sync`; buffer_in_use while there is any view on the host.
   error_code drop_host();
 
   friend error_code sync_all(side to, std::span<two_sided* const> all);
@@ -192,8 +192,8 @@ class two_sided {
   std::unique_ptr<background_copy> background_;
 };
 
-/// Brings one side of all of `all` up to date, with one batch of copies per device. If one cannot be prepared, returns its
-/// error without copying anything.
+/// Brings one side of all of `all` up to date, with one batch of copies per device. If one cannot be prepared, returns
+/// its error without copying anything.
 error_code sync_all(side to, std::span<two_sided* const> all);
 
 /// Brings the device's sides of these buffers up to date, as sync_all.

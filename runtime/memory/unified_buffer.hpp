@@ -12,8 +12,9 @@
 //   host_only      the device has no block        host_dirty    the device's block is outdated
 //   device_only    the host has no block          device_dirty  the host's block is outdated
 //
-// Threads: any, one at a time. Handlers lease the device's side while they run; their answers tell the program when they are
-// done. Lifetime: must not outlive the runtime; must outlive its views, and must not be moved while one exists.
+// Threads: any, one at a time. Handlers lease the device's side while they run; their answers tell the program when
+// they are done. Lifetime: must not outlive the runtime; must outlive its views, and must not be moved while one
+// exists.
 #pragma once
 
 #include <atomic>
@@ -86,8 +87,8 @@ class unified_buffer : public two_sided {
       if (auto const e = bring(side::host)) return e;
     return view<T const>(false);
   }
-  /// A view for changes; copies first if the device has newer data. The device's side is then outdated. While the view lives,
-  /// no other view and no handle can be obtained, so no write through it is missed.
+  /// A view for changes; copies first if the device has newer data. The device's side is then outdated. While the view
+  /// lives, no other view and no handle can be obtained, so no write through it is missed.
   boost::system::result<host_view<T>> edit() {
     if (!is_ready(side::host)) [[unlikely]]
       if (auto const e = bring(side::host)) return e;

@@ -2,8 +2,8 @@
 //
 // A ref is two words, does not own the actor, and must not outlive its runtime. It names one generation of the
 // actor: once that has terminated, every use fails with actor_gone (G7). Threads: any. Completion handlers run on
-// their associated executor, by default on the runtime's own thread; a pending operation keeps work there. What they throw on the
-// runtime's own thread becomes a failure report.
+// their associated executor, by default on the runtime's own thread; a pending operation keeps work there. What they
+// throw on the runtime's own thread becomes a failure report.
 //
 // messages_ref.hpp has refs that name messages instead of a behaviour.
 #pragma once
@@ -26,8 +26,8 @@ namespace rondo {
 /// How a message is told.
 struct tell_options {
   std::uint8_t priority = default_priority;  // 255 is handled first
-  /// A message whose turn comes later is dropped and counted. 0: no deadline. Less: it has passed, so the outcome is timed_out, and
-  /// nothing is sent. More than a day: deadline_too_long.
+  /// A message whose turn comes later is dropped and counted. 0: no deadline. Less: it has passed, so the outcome is
+  /// timed_out, and nothing is sent. More than a day: deadline_too_long.
   std::chrono::microseconds deadline{0};
   bool wait_for_room = false;  // only for the awaited form
   std::uint64_t trace = 0;     // not 0: runtime::traces lists its hops under this number; not for a batch
@@ -88,10 +88,11 @@ class actor_ref {
   /// For operations with their own headers, such as runtime/lifecycle.hpp.
   messenger& mail() const noexcept { return *messenger_; }
 
-  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, timed_out, deadline_too_long; once the runtime has ended,
-  /// stopped, device_lost, or handler_failed. A message that was accepted is never lost for want of room: on a device with its
-  /// own memory it waits in the host until its mailbox takes it. Never overtakes an earlier message of its priority (G2): while
-  /// earlier ones wait for room in this mailbox, fails with mailbox_full even if a slot is free at this moment.
+  /// Sends without waiting. Errors: mailbox_full, arena_full, actor_gone, device_busy, timed_out, deadline_too_long;
+  /// once the runtime has ended, stopped, device_lost, or handler_failed. A message that was accepted is never lost for
+  /// want of room: on a device with its own memory it waits in the host until its mailbox takes it. Never overtakes an
+  /// earlier message of its priority (G2): while earlier ones wait for room in this mailbox, fails with mailbox_full
+  /// even if a slot is free at this moment.
   template <sent_to<Behaviour> Message>
   error_code try_tell(Message const& m, tell_options options = {}) const {
     auto const header = header_for<Message>(options);
@@ -99,18 +100,19 @@ class actor_ref {
       return messenger_->try_post_traced(id_, header, &m, sizeof m, options.trace);
     return messenger_->try_post(id_, header, &m, sizeof m);
   }
-  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell; batch_too_large for one that the mailbox never
-  /// has room for, or that the queue to a device with its own memory cannot take at once (submission_slots).
+  /// Sends all of `batch`, adjacent in the mailbox, or none. Errors as try_tell; batch_too_large for one that the
+  /// mailbox never has room for, or that the queue to a device with its own memory cannot take at once
+  /// (submission_slots).
   template <sent_to<Behaviour> Message>
   error_code try_tell(std::span<Message const> batch, tell_options options = {}) const {
     return messenger_->try_post_batch(id_, header_for<Message>(options), batch.data(), sizeof(Message),
                                       sizeof(Message), static_cast<std::uint32_t>(batch.size()));
   }
-  /// Sends and completes with void(error_code) once the mailbox has accepted or refused the message; errors as try_tell.
-  /// With wait_for_room, a full mailbox is not an error: the message waits in the actor's line. Waiting messages are
-  /// sent in the order of their calls, awaited or not. On a device with its own memory, each is sent once the previous one
-  /// has arrived. A message that waits leaves the line with `timed_out` at its deadline, and with `cancelled` through the
-  /// token's cancellation slot.
+  /// Sends and completes with void(error_code) once the mailbox has accepted or refused the message; errors as
+  /// try_tell. With wait_for_room, a full mailbox is not an error: the message waits in the actor's line. Waiting
+  /// messages are sent in the order of their calls, awaited or not. On a device with its own memory, each is sent once
+  /// the previous one has arrived. A message that waits leaves the line with `timed_out` at its deadline, and with
+  /// `cancelled` through the token's cancellation slot.
   template <sent_to<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto tell(Message const& m, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
@@ -120,7 +122,8 @@ class actor_ref {
         },
         token, messenger_, outgoing_for(m, header_for<Message>(options)));
   }
-  /// The same for all of `batch`, which is copied: adjacent in the mailbox, or none. Errors also as the try_tell of a batch.
+  /// The same for all of `batch`, which is copied: adjacent in the mailbox, or none. Errors also as the try_tell of a
+  /// batch.
   template <sent_to<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto tell(std::span<Message const> batch, tell_options options = {}, Token&& token = {}) const {
     return boost::asio::async_initiate<Token, void(error_code)>(
@@ -134,8 +137,9 @@ class actor_ref {
         token, messenger_, id_, std::vector<Message>(batch.begin(), batch.end()));
   }
 
-  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and timed_out, cancelled, handler_failed,
-  /// wrong_reply, exception_thrown, quarantined, terminated, no_reply, device_lost, ask_limit; with `block`, would_deadlock.
+  /// Asks and completes with void(error_code, Reply). Errors: those of try_tell, and timed_out, cancelled,
+  /// handler_failed, wrong_reply, exception_thrown, quarantined, terminated, no_reply, device_lost, ask_limit; with
+  /// `block`, would_deadlock.
   template <asked_of<Behaviour> Message, class Token = boost::asio::use_awaitable_t<>>
   auto ask(Message const& m, ask_options options, Token&& token = {}) const {
     using reply = reply_to_t<Behaviour, Message>;

@@ -44,8 +44,8 @@ class any_ref {
   /// As actor_ref::tell; `handler` gets the outcome. May also fail as `check`.
   void tell(std::uint32_t type, std::span<std::byte const> payload, tell_options options,
             answer_handler handler) const;
-  /// As actor_ref::ask; `handler` gets the untyped reply. May also fail as `check`, and with no_reply for a message without
-  /// a reply. Returns the ask's id for runtime::cancel; an invalid id if no ask was opened.
+  /// As actor_ref::ask; `handler` gets the untyped reply. May also fail as `check`, and with no_reply for a message
+  /// without a reply. Returns the ask's id for runtime::cancel; an invalid id if no ask was opened.
   actor_id ask(std::uint32_t type, std::span<std::byte const> payload, ask_options options,
                answer_handler handler) const;
 

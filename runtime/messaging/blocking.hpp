@@ -2,9 +2,9 @@
 //
 //   rondo::result<total> t = counter.ask(get{}, 10ms, rondo::block);
 //
-// Fails with would_deadlock, and sends nothing, on a thread that completes the operation: the runtime's own thread, its pollers,
-// its teams with the handlers that they run, and a client's thread; and in a child forked after the runtime or client was made.
-// Do not use it on threads that run an io_context, as that then stands still.
+// Fails with would_deadlock, and sends nothing, on a thread that completes the operation: the runtime's own thread, its
+// pollers, its teams with the handlers that they run, and a client's thread; and in a child forked after the runtime or
+// client was made. Do not use it on threads that run an io_context, as that then stands still.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -23,8 +23,8 @@ inline constexpr block_t block{};  // the completion token
 
 namespace detail {
 
-/// Whether the completion of an operation with this argument would wait for the calling thread. For an argument that completes
-/// operations there is an `own_threads const* threads_of(argument)` in its namespace.
+/// Whether the completion of an operation with this argument would wait for the calling thread. For an argument that
+/// completes operations there is an `own_threads const* threads_of(argument)` in its namespace.
 template <class Argument>
 bool waits_for_itself(Argument const& argument) noexcept {
   if constexpr (requires { threads_of(argument)->would_deadlock(); }) {

@@ -5,8 +5,8 @@
 // Threads: all functions from any thread. Only completion handlers allocate.
 // Ordering: `claim`: opening an ask releases its slot to the one winner of the compare-exchange from waiting to
 // completing (acquire); `done`: the winner's release store of the final phase publishes the answer to the waiting
-// thread's acquire load; `free`: a slot passes through the stack of free slots with release and acquire. A thread that asks
-// again and again keeps its slot: four fewer accesses that each take a cache line for themselves.
+// thread's acquire load; `free`: a slot passes through the stack of free slots with release and acquire. A thread that
+// asks again and again keeps its slot: four fewer accesses that each take a cache line for themselves.
 #pragma once
 
 #include <boost/asio/any_completion_executor.hpp>
@@ -33,11 +33,12 @@ class completions {
   /// A table for `capacity` asks at once. Handlers without an associated executor run on `executor`.
   completions(std::uint32_t capacity, boost::asio::any_io_executor executor);
 
-  /// Claims a slot for an asynchronous ask. Fails with ask_limit, or with the reason of `close`. `deadline_ns` is on the
-  /// device's clock; 0: none. On success the handler is called exactly once, on its executor; on failure it is untouched.
+  /// Claims a slot for an asynchronous ask. Fails with ask_limit, or with the reason of `close`. `deadline_ns` is on
+  /// the device's clock; 0: none. On success the handler is called exactly once, on its executor; on failure it is
+  /// untouched.
   result<actor_id> open(answer_handler& handler, std::uint64_t deadline_ns);
-  /// A slot that a thread keeps for its next blocking ask. Gives it back at its end, unless the table has ended before. Is used
-  /// by one thread.
+  /// A slot that a thread keeps for its next blocking ask. Gives it back at its end, unless the table has ended before.
+  /// Is used by one thread.
   class kept_slot {
    public:
     kept_slot() = default;
@@ -54,8 +55,8 @@ class completions {
   /// Claims a slot for a thread that will wait with `wait`: `mine`, or a free one.
   result<actor_id> open_blocking(std::uint64_t deadline_ns, kept_slot& mine);
 
-  /// Waits for the answer of an ask opened with open_blocking, then keeps the slot as `mine` or frees it. Spins for `spin_ns`
-  /// (0: not at all) before it sleeps. Of the answer's header, only the type is known.
+  /// Waits for the answer of an ask opened with open_blocking, then keeps the slot as `mine` or frees it. Spins for
+  /// `spin_ns` (0: not at all) before it sleeps. Of the answer's header, only the type is known.
   answer wait(actor_id id, std::uint64_t spin_ns, kept_slot& mine);
 
   /// Completes an ask. False if it was already completed: the answer came too late and is dropped.
@@ -78,8 +79,8 @@ class completions {
   std::uint32_t waiting() const noexcept;
   /// The number of answers that came after their ask was completed.
   std::uint64_t late() const noexcept { return late_.load(memory_order::relaxed); }
-  /// Sets a function that is called with each new deadline that is nearer than all others. Set it before the first ask. It
-  /// must pass the deadline to the thread that calls `expire` with release and acquire, as any queue does.
+  /// Sets a function that is called with each new deadline that is nearer than all others. Set it before the first ask.
+  /// It must pass the deadline to the thread that calls `expire` with release and acquire, as any queue does.
   void on_nearer_deadline(std::function<void(std::uint64_t)> f) { on_nearer_ = std::move(f); }
 
  private:

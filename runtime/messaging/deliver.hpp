@@ -1,7 +1,7 @@
 // Delivery of an outcome to a completion handler, on the handler's associated executor.
 //
-// An exception of a handler must not end the thread that delivers, such as a team. An executor that queues the handler throws
-// it from its own run(). One that runs it right here does not, so the exception is thrown again on the fallback.
+// An exception of a handler must not end the thread that delivers, such as a team. An executor that queues the handler
+// throws it from its own run(). One that runs it right here does not, so the exception is thrown again on the fallback.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +18,8 @@ namespace rondo {
 
 namespace detail {
 
-/// Calls `code`. What it throws, `fallback` throws from its run(), even if this is called inside it: Asio then keeps the exception.
+/// Calls `code`. What it throws, `fallback` throws from its run(), even if this is called inside it: Asio then keeps
+/// the exception.
 template <class Executor, class Code>
 void throw_on(Executor const& fallback, Code const& code) {
   std::exception_ptr thrown;
@@ -33,8 +34,8 @@ void throw_on(Executor const& fallback, Code const& code) {
 
 }  // namespace detail
 
-/// For threads that are not inside an initiating function: a team, a poller. Takes one hop; a handler of the system executor
-/// runs right here, without allocation.
+/// For threads that are not inside an initiating function: a team, a poller. Takes one hop; a handler of the system
+/// executor runs right here, without allocation.
 template <class Executor, class Handler, class Outcome>
 void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
   auto executor = boost::asio::get_associated_executor(handler, fallback);
@@ -44,8 +45,8 @@ void deliver(Executor const& fallback, Handler handler, Outcome outcome) {
       return detail::throw_on(fallback, [&] { std::move(handler)(std::move(outcome)); });
   }
   detail::throw_on(fallback, [&] {
-    // Work until dispatch has returned: once the handler was called, the executor's context may be destroyed, while dispatch and
-    // the executor still use it. Moved, so that no other copy of the executor is left here.
+    // Work until dispatch has returned: once the handler was called, the executor's context may be destroyed, while
+    // dispatch and the executor still use it. Moved, so that no other copy of the executor is left here.
     auto const kept = detail::tracked(std::move(executor));
     boost::asio::dispatch(kept, [handler = std::move(handler), outcome = std::move(outcome)]() mutable {
       std::move(handler)(std::move(outcome));

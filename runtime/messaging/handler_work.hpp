@@ -1,5 +1,5 @@
-// The work that a pending operation keeps on its handler's executor, as every operation of Asio does: an io_context does not run
-// out of work before the handler was called or destroyed.
+// The work that a pending operation keeps on its handler's executor, as every operation of Asio does: an io_context
+// does not run out of work before the handler was called or destroyed.
 #pragma once
 
 #include <boost/asio/associated_executor.hpp>

@@ -277,8 +277,8 @@ errc mail_lines::send(waiting const& w, far_terms const& terms) const {
   return route_.post({w.m.to, body.header, w.payloads(), body.bytes, body.bytes, w.count}, terms, true);
 }
 
-/// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it is
-/// patient, on_verdict will be called.
+/// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it
+/// is patient, on_verdict will be called.
 errc mail_lines::send_first(line_key key, line& l) {
   auto& first = l.waiting_messages.front();
   if (closed()) return closed_for();

@@ -1,19 +1,20 @@
-// Lines of messages that cannot take their device's route at once. Each actor has a line, in which messages wait for room in
-// its mailbox or on the route, and another one for the messages that may take its reserved room.
+// Lines of messages that cannot take their device's route at once. Each actor has a line, in which messages wait for
+// room in its mailbox or on the route, and another one for the messages that may take its reserved room.
 //
-// Order (G2): an actor's line is first come, first served, and a message does not overtake one of its own priority there. On
-// a far route the outcome of a message is unknown when it is sent. A message whose sender awaits room is therefore sent alone,
-// and the next one follows when its verdict is known.
+// Order (G2): an actor's line is first come, first served, and a message does not overtake one of its own priority
+// there. On a far route the outcome of a message is unknown when it is sent. A message whose sender awaits room is
+// therefore sent alone, and the next one follows when its verdict is known.
 //
-// A message that was accepted and whose sender has left is *kept*: it stays in the line until its mailbox takes it. On a far route
-// these are the messages that found no room and came back, and all of their epoch with them (L5 of kernels/link/queue_pair.hpp).
-// Kept messages are sent in runs. If one of a run finds no room, it and those after it come back. Only the last one of a run gets
-// a verdict, which follows all that come back: then it is known how many were taken.
+// A message that was accepted and whose sender has left is *kept*: it stays in the line until its mailbox takes it. On
+// a far route these are the messages that found no room and came back, and all of their epoch with them (L5 of
+// kernels/link/queue_pair.hpp). Kept messages are sent in runs. If one of a run finds no room, it and those after it
+// come back. Only the last one of a run gets a verdict, which follows all that come back: then it is known how many
+// were taken.
 //
-// A checkpoint *holds* the lines of far routes before it asks for a safepoint. Nothing leaves a line from then on, so at the safepoint
-// the device has told the outcome of everything that has: each message is in a line or in a mailbox, and not in both. What a sender
-// puts into a line meanwhile is not in the image, because an earlier message of the same sender may be in the submission ring, which
-// is not either.
+// A checkpoint *holds* the lines of far routes before it asks for a safepoint. Nothing leaves a line from then on, so
+// at the safepoint the device has told the outcome of everything that has: each message is in a line or in a mailbox,
+// and not in both. What a sender puts into a line meanwhile is not in the image, because an earlier message of the same
+// sender may be in the submission ring, which is not either.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -64,20 +65,21 @@ class mail_lines {
     mailboxes_[cell_of(actor)].reserved_from.store(reserve.slots != 0 ? reserve.from : no_priority,
                                                    memory_order::relaxed);
   }
-  /// For a message to this actor on a far route, with the mailbox's epoch. A sender takes it before it checks for lines: whoever
-  /// sees a new epoch sees the line of the messages that have come back, too.
+  /// For a message to this actor on a far route, with the mailbox's epoch. A sender takes it before it checks for
+  /// lines: whoever sees a new epoch sees the line of the messages that have come back, too.
   far_terms terms_for(actor_id to, std::uint8_t priority, actor_id ack) const noexcept {
     auto const cell = cell_of(to);
     if (cell >= mailboxes_.size()) return {.ack = ack};
     auto const& now = mailboxes_[cell].epochs[is_for_reserved(to, priority)];
     return {ack, post_order::in_epoch, {static_cast<std::uint16_t>(now.load(memory_order::acquire))}, &now};
   }
-  /// The messages wait for room, all or none. `handler` gets their outcome: timed_out at their deadline, and `cancelled` through
-  /// its cancellation slot, unless they are already in transit.
+  /// The messages wait for room, all or none. `handler` gets their outcome: timed_out at their deadline, and
+  /// `cancelled` through its cancellation slot, unless they are already in transit.
   void wait_for_room(mail_view const& mail, answer_handler handler);
   /// The request of an open ask waits for room, unless the ask is over by then.
   void wait_for_room(mail_view const& request);
-  /// The messages wait for room on a far route, all or none. The verdict completes `ack`; if that is invalid, they are one request.
+  /// The messages wait for room on a far route, all or none. The verdict completes `ack`; if that is invalid, they are
+  /// one request.
   void wait_for_route(mail_view const& mail, actor_id ack);
   /// As the messenger's functions with these names.
   void forward(outgoing m);
@@ -88,8 +90,8 @@ class mail_lines {
   std::vector<outgoing> kept(std::unique_lock<std::mutex>& held);
   std::size_t count_kept() const;
 
-  /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt if
-  /// no line is in its way.
+  /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt
+  /// if no line is in its way.
   std::optional<errc> join(mail_view const& mail, actor_id ack);
 
   void on_room(actor_id actor);
@@ -104,7 +106,8 @@ class mail_lines {
     bool returned = false;    // has come back without having been in a line; kept
     bool in_transit = false;  // on a far route
     bool late = false;        // has joined a line that is held; kept
-    // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs to.
+    // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs
+    // to.
     answer_handler handler{};
     actor_id ack{};
     std::uint64_t number = 0;           // by which its place is found; 0: nobody looks for it
@@ -130,8 +133,9 @@ class mail_lines {
     friend constexpr auto operator<=>(line_key const&, line_key const&) = default;
   };
 
-  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, or one whose sender
-  /// waits. Those that have come back come first: their senders have sent them before all that they have put into the line.
+  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, or one whose
+  /// sender waits. Those that have come back come first: their senders have sent them before all that they have put
+  /// into the line.
   struct line {
     messages waiting_messages;
     std::map<std::uint8_t, std::uint32_t> by_priority{};  // how many of them there are
@@ -141,8 +145,8 @@ class mail_lines {
     bool is_obstacle = false;     // for senders that do not wait
     bool full = false;            // the mailbox had no room for the first message
     bool awaits_verdict = false;  // of the run, or of the one message
-    // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has come back is
-    // sent, since what its sender has put into the line may have to wait for more.
+    // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has
+    // come back is sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
     std::uint32_t run = 0;                              // kept messages in transit
     std::optional<messages::iterator> last_returned{};  // of the waiting ones

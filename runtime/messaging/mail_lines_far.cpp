@@ -65,7 +65,8 @@ errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms t
   return errc::ok;
 }
 
-/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be called.
+/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be
+/// called.
 errc mail_lines::send_run(line_key key, line& l) {
   auto& all = l.waiting_messages;
   if (l.run == 0) l.epoch = epoch_of(key);
@@ -91,8 +92,8 @@ std::vector<mail_lines::messages::iterator> mail_lines::run_of(line& l) {
   return all;
 }
 
-/// What has come back of the run waits again: usually its end, so it takes the places of that, between which others may have
-/// returned. The rest is in the mailbox, or the device reports its end.
+/// What has come back of the run waits again: usually its end, so it takes the places of that, between which others may
+/// have returned. The rest is in the mailbox, or the device reports its end.
 void mail_lines::end_run(line& l) {
   auto const run = run_of(l);
   for (auto at = run.rbegin(); at != run.rend(); ++at) {

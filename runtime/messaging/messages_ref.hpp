@@ -1,5 +1,5 @@
-// A reference to an actor that takes certain messages, whatever its behaviour is. For code that is given an actor and does not
-// care which one: a logger, a sink, a subscriber.
+// A reference to an actor that takes certain messages, whatever its behaviour is. For code that is given an actor and
+// does not care which one: a logger, a sink, a subscriber.
 //
 //   using printer = rondo::messages_ref<line, rondo::ask<count, total>>;
 //   void print(printer to) { to.tell(line{...}); }

@@ -1,5 +1,5 @@
-// The messenger of one device sends to its actors: tells, asks, messages that wait for room, and messages from actors of
-// other devices.
+// The messenger of one device sends to its actors: tells, asks, messages that wait for room, and messages from actors
+// of other devices.
 //
 // A message takes the device's route at once (runtime/messaging/route.hpp), or else waits in a line
 // (runtime/messaging/mail_lines.hpp, which also explains the order of messages).
@@ -34,16 +34,16 @@ class messenger {
   /// forwarded message, whose asker it must notify.
   using dead_end = std::function<void(outgoing const&, errc)>;
 
-  /// `mailboxes`: the number of the device's. `asks`, `traces`, `threads`, which complete the asks, and `control` are shared by the
-  /// whole runtime.
+  /// `mailboxes`: the number of the device's. `asks`, `traces`, `threads`, which complete the asks, and `control` are
+  /// shared by the whole runtime.
   messenger(route to_device, std::uint32_t mailboxes, completions& asks, trace_log& traces,
             own_threads const& threads, boost::asio::any_io_executor executor, std::uint64_t spin_ns,
             dead_end undelivered, actor_control& control);
   ~messenger();
 
-  /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room, its
-  /// ask completes with mailbox_full, or it waits for room in the actor's line. Fails with mailbox_full while earlier messages
-  /// of its priority wait for room in the same mailbox.
+  /// Sends without waiting. On a far route, ok means that the message is in transit; if the mailbox then has no room,
+  /// its ask completes with mailbox_full, or it waits for room in the actor's line. Fails with mailbox_full while
+  /// earlier messages of its priority wait for room in the same mailbox.
   errc try_post(actor_id to, message_header const& header, void const* payload, std::uint32_t bytes) {
     if (header.deadline == message_header::refused_deadline) [[unlikely]]
       return refusal_of(header);
@@ -69,8 +69,8 @@ class messenger {
     return route_.post({to, header, payload, bytes});
   }
 
-  /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room`, the message does not fail if the mailbox
-  /// is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
+  /// Sends and completes `handler` with the mailbox's outcome. With `wait_for_room`, the message does not fail if the
+  /// mailbox is full, but waits behind others for the same actor. `trace` 0: no trace is requested.
   void post(outgoing m, bool wait_for_room, std::uint64_t trace, answer_handler handler);
   /// The same for a batch, all or none. It is not traced.
   void post_batch(mail_view const& batch, bool wait_for_room, answer_handler handler);
@@ -82,35 +82,39 @@ class messenger {
   };
   /// Sends a request; `handler` gets the answer. Returns the ask's id; invalid if no ask was opened.
   actor_id ask(outgoing request, ask_terms terms, answer_handler handler);
-  /// The same, but the calling thread waits for the answer. Fails with would_deadlock on one of the runtime's own threads.
+  /// The same, but the calling thread waits for the answer. Fails with would_deadlock on one of the runtime's own
+  /// threads.
   answer ask_blocking(outgoing request, ask_terms terms);
 
-  /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages. If
-  /// 1024 messages wait for the same actor, it fails with mailbox_full.
+  /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages.
+  /// If 1024 messages wait for the same actor, it fails with mailbox_full.
   void forward(outgoing m);
   /// The same for what a checkpoint has of `kept`: without a limit, because it was accepted.
   void put_back(outgoing const& m);
   /// A far device has returned this message: it waits in its actor's line, and is sent again.
   void take_back(outgoing m, returned_mail about);
-  /// For a checkpoint: from `hold` to `release` no message leaves its line for a far route. Senders are not held up otherwise.
+  /// For a checkpoint: from `hold` to `release` no message leaves its line for a far route. Senders are not held up
+  /// otherwise.
   void hold();
   void release();
-  /// The accepted messages that are not in a mailbox yet and have no waiting sender, in order for each actor, without those that
-  /// have joined a line since `hold`. They stay in their lines while `held` holds its lock. Precondition: `hold`, then a safepoint.
+  /// The accepted messages that are not in a mailbox yet and have no waiting sender, in order for each actor, without
+  /// those that have joined a line since `hold`. They stay in their lines while `held` holds its lock. Precondition:
+  /// `hold`, then a safepoint.
   std::vector<outgoing> kept(std::unique_lock<std::mutex>& held);
   std::size_t count_kept() const;
 
   /// To be called before an actor is launched.
   void note_launch(actor_id actor, reserved_room reserve) noexcept;
-  /// To be called when `actor` has room again or is gone: sends waiting messages; if it is gone, they fail with actor_gone.
+  /// To be called when `actor` has room again or is gone: sends waiting messages; if it is gone, they fail with
+  /// actor_gone.
   void on_room(actor_id actor);
 
   /// Whether `close` was called.
   bool closed() const noexcept { return closed_for() != errc::ok; }
   /// The reason of `close`; ok while this is open.
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
-  /// Fails every waiting sender and refuses all later messages with `reason`. The first reason stays and is returned. Asks
-  /// are not completed here, but by their table.
+  /// Fails every waiting sender and refuses all later messages with `reason`. The first reason stays and is returned.
+  /// Asks are not completed here, but by their table.
   errc close(errc reason);
 
   boost::asio::any_io_executor executor() const { return executor_; }

@@ -1,4 +1,5 @@
-// Obstacles that keep messages from taking a device's route at once: lines of waiting messages, and the end of the runtime.
+// Obstacles that keep messages from taking a device's route at once: lines of waiting messages, and the end of the
+// runtime.
 //
 // A sender pays one relaxed load for the check. Threads: all functions from any thread.
 #pragma once
@@ -12,8 +13,8 @@ namespace rondo {
 
 class obstacles {
  public:
-  // Relaxed here and for the lines: a sender sees its own changes, and is not ordered with other senders. A mutex guards the
-  // lines themselves.
+  // Relaxed here and for the lines: a sender sees its own changes, and is not ordered with other senders. A mutex
+  // guards the lines themselves.
   bool any() const noexcept { return word_.load(memory_order::relaxed) != 0; }
   /// False: this actor has no line that concerns senders that do not wait.
   bool may_have_line(std::uint32_t actor) const noexcept {

@@ -12,8 +12,9 @@
 
 namespace rondo {
 
-/// A view of messages with the same header to one actor: `count` payloads of `bytes` bytes, `stride` bytes apart. Passed by
-/// reference: copying words that were just written one by one waits for the store buffer and halves the rate of tells.
+/// A view of messages with the same header to one actor: `count` payloads of `bytes` bytes, `stride` bytes apart.
+/// Passed by reference: copying words that were just written one by one waits for the store buffer and halves the rate
+/// of tells.
 struct mail_view {
   actor_id to;
   message_header const& header;
@@ -39,9 +40,9 @@ struct far_terms {
 /// The entrance to a device that shares no memory with its senders.
 class far_mail {
  public:
-  /// Submits all of `mail` or nothing, without waiting. Fails with device_busy if the queue to the device is full, and with
-  /// mailbox_full if the epoch of `terms` is over. After ok, a refused message without an ack completes its ask, comes back
-  /// (event_kind::returned), or becomes a dead letter; see L5 of queue_pair.hpp.
+  /// Submits all of `mail` or nothing, without waiting. Fails with device_busy if the queue to the device is full, and
+  /// with mailbox_full if the epoch of `terms` is over. After ok, a refused message without an ack completes its ask,
+  /// comes back (event_kind::returned), or becomes a dead letter; see L5 of queue_pair.hpp.
   virtual errc submit(mail_view const& mail, far_terms const& terms) = 0;
   /// The most messages that can be submitted at once.
   virtual std::uint32_t largest_batch() const noexcept = 0;
@@ -61,10 +62,11 @@ class route {
   /// Whether that many messages can be sent at once.
   bool takes(std::uint32_t count) const noexcept { return is_near() || count <= far_->largest_batch(); }
 
-  /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on a far
-  /// route: device_busy, payload_too_large, batch_too_large, and stopped or device_lost once it is closed. On a far route, ok means that the
-  /// messages are in transit, and `terms`, which a near route ignores, say what follows a refusal.
-  /// With `want_room`, if the mailbox of a near route is full, the host is notified (event_kind::room) when there is room.
+  /// Sends all of `mail` or nothing, without waiting. Errors on a near route: actor_gone, mailbox_full, arena_full; on
+  /// a far route: device_busy, payload_too_large, batch_too_large, and stopped or device_lost once it is closed. On a
+  /// far route, ok means that the messages are in transit, and `terms`, which a near route ignores, say what follows a
+  /// refusal. With `want_room`, if the mailbox of a near route is full, the host is notified (event_kind::room) when
+  /// there is room.
   errc post(mail_view const& mail, far_terms const& terms = {}, bool want_room = false) const {
     if (arena_ == nullptr) return far_->submit(mail, terms);
     if (mail.count == 1) return post_near(mail.to, mail.header, mail.payloads, mail.bytes, want_room);

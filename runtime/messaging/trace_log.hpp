@@ -1,7 +1,7 @@
-// The log of traced messages' hops: which actor handled which message when, from the program's call to the last handler that
-// it caused. The choice is made when a message comes from outside: one in `trace_every`, or a message with
-// tell_options::trace or ask_options::trace. runtime/observe/chrome_trace.hpp
-// and otlp_trace.hpp write the hops to files.
+// The log of traced messages' hops: which actor handled which message when, from the program's call to the last handler
+// that it caused. The choice is made when a message comes from outside: one in `trace_every`, or a message with
+// tell_options::trace or ask_options::trace. runtime/observe/chrome_trace.hpp and otlp_trace.hpp write the hops to
+// files.
 //
 // Threads: any. The log keeps the last `trace_hops` hops of a runtime.
 #pragma once

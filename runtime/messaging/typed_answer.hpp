@@ -1,5 +1,5 @@
-// The adapter from a caller's handler of (error_code, Reply) to a handler of an untyped answer. It has the handler's associations,
-// and keeps work on its executor until the handler was called or destroyed.
+// The adapter from a caller's handler of (error_code, Reply) to a handler of an untyped answer. It has the handler's
+// associations, and keeps work on its executor until the handler was called or destroyed.
 #pragma once
 
 #include <boost/asio/associator.hpp>
@@ -11,8 +11,8 @@
 
 namespace rondo::detail {
 
-/// `Reply` is void for handlers of (error_code), and answer for handlers of the untyped answer. An outcome that is not an
-/// `answer` has a member `found` of type Reply.
+/// `Reply` is void for handlers of (error_code), and answer for handlers of the untyped answer. An outcome that is not
+/// an `answer` has a member `found` of type Reply.
 template <class Handler, class Reply = void>
 struct typed_answer {
   explicit typed_answer(Handler h) : work(work_for(h)), handler(std::move(h)) {}

@@ -271,8 +271,8 @@ void durable_intake::end(messages::iterator m, std::string const& why) {
   waiting_.erase(m);
 }
 
-/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Publishers do not wait for
-/// it: the stream has confirmed their messages.
+/// A checkpoint stops all teams for a moment and waits for the disk, so many messages share one. Publishers do not wait
+/// for it: the stream has confirmed their messages.
 bool durable_intake::is_due() const {
   if (taken_.empty()) return false;
   return taken_.size() + waiting_.size() >= static_cast<std::size_t>(options_.batch) ||

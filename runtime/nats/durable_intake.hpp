@@ -1,33 +1,34 @@
-// Delivers stored NATS messages to durable actors exactly once: the stream keeps each message until a checkpoint includes its
-// effect.
+// Delivers stored NATS messages to durable actors exactly once: the stream keeps each message until a checkpoint
+// includes its effect.
 //
-// The stream `rondo_SERVICE`, a work queue, stores the subjects `rondo.SERVICE.durable.ACTOR`; its one consumer, `service`,
-// delivers them here. Payload and headers are those of a request (nats_requests.hpp). There is no response: every message is
-// told.
+// The stream `rondo_SERVICE`, a work queue, stores the subjects `rondo.SERVICE.durable.ACTOR`; its one consumer,
+// `service`, delivers them here. Payload and headers are those of a request (nats_requests.hpp). There is no response:
+// every message is told.
 //
 // Exactly once, in the actors' states, for each sequence of the stream:
 //   1. A message is told to its actor once. Its sequence enters the set if and only if the mailbox has accepted it.
-//   2. The thread that tells the messages takes the checkpoints, and only while no message is on its way to a mailbox; the set
-//      goes into the notes. So a restored runtime has handled, or has in its mailboxes, exactly the messages of its set.
+//   2. The thread that tells the messages takes the checkpoints, and only while no message is on its way to a mailbox;
+//      the set goes into the notes. So a restored runtime has handled, or has in its mailboxes, exactly the messages of
+//      its set.
 //   3. A message is acknowledged only after such a checkpoint, with its sequence in the set, is on disk.
 //   4. A redelivered message that is in the set is acknowledged after the next such checkpoint, and not told again.
-// So no message is lost or handled twice if this process or the server is killed at any moment. What an actor sends to other
-// actors of this runtime is as durable as its own mail. Not covered: a runtime that loses its device continues from its last
-// checkpoint only in a new process; a server that loses messages it has confirmed (its host lost power: see `sync_interval` of
-// nats-server) loses those.
+// So no message is lost or handled twice if this process or the server is killed at any moment. What an actor sends to
+// other actors of this runtime is as durable as its own mail. Not covered: a runtime that loses its device continues
+// from its last checkpoint only in a new process; a server that loses messages it has confirmed (its host lost power:
+// see `sync_interval` of nats-server) loses those.
 //
-// State and set belong together, so the consumer belongs to one running process. file_lock keeps a second process from using
-// the same checkpoint. A process with another checkpoint is refused if the first one answers at
+// State and set belong together, so the consumer belongs to one running process. file_lock keeps a second process from
+// using the same checkpoint. A process with another checkpoint is refused if the first one answers at
 // `rondo.SERVICE.durable_owner.alive`. If that fails because a network is cut, the process that started later owns the
 // consumer; the other stops taking messages once it notices that.
 //
-// A message is refused, logged, and removed from the stream if its actor does not exist or is not configured as durable, or if
-// its type is unknown or its size wrong. A message for a full mailbox waits for as long as it takes; when `batch` messages
-// wait, those of other actors wait, too. Messages are told in the order of the stream, except those that met a full mailbox and
-// those that are redelivered.
+// A message is refused, logged, and removed from the stream if its actor does not exist or is not configured as
+// durable, or if its type is unknown or its size wrong. A message for a full mailbox waits for as long as it takes;
+// when `batch` messages wait, those of other actors wait, too. Messages are told in the order of the stream, except
+// those that met a full mailbox and those that are redelivered.
 //
-// The set belongs to one stream: a new stream of the same name starts with an empty set. A stream or a consumer that somebody
-// removes is made again, at the latest two seconds later; messages that were in it are gone.
+// The set belongs to one stream: a new stream of the same name starts with an empty set. A stream or a consumer that
+// somebody removes is made again, at the latest two seconds later; messages that were in it are gone.
 // Threads: owns one. `checkpoint` and `why_idle` from any, everything else from one.
 #pragma once
 

@@ -98,7 +98,8 @@ struct nats_subscription::state {
       if (raw == nullptr) return;
       natsSubscription_Unsubscribe(raw);  // an error means that the connection was closed
       complete.wait();
-      // cnats up to 3.5 may still use it for a message that it is reading (nats-io/nats.c, issue 637). The answer to this it reads later.
+      // cnats up to 3.5 may still use it for a message that it is reading (nats-io/nats.c, issue 637). The answer to
+      // this it reads later.
       if (natsConnection_Status(there) == NATS_CONN_STATUS_CONNECTED)
         natsConnection_FlushTimeout(there, 1000);
       natsSubscription_Destroy(raw);
@@ -230,7 +231,8 @@ void nats_link::state::set(natsOptions* raw, connection& made) const {
       &made));
 }
 
-/// Tries each server once. If one takes the connection, all subscriptions move to it. Otherwise nats_GetLastError has more.
+/// Tries each server once. If one takes the connection, all subscriptions move to it. Otherwise nats_GetLastError has
+/// more.
 natsStatus nats_link::state::connect() {
   auto const made = std::make_shared<connection>(*this);
   natsOptions* raw = nullptr;

@@ -1,16 +1,16 @@
 // A connection to NATS: subscriptions and publishing. A thin layer over cnats.
 //
 // When the server goes away, cnats tries to reconnect without limit, and buffers what is sent in the meantime (8 MiB;
-// beyond that, sending fails). cnats gives up for good when a server refuses it: with the same authentication error twice, or
-// with any other error of the protocol. Then the link makes a new connection, with its subscriptions, again and again; what
-// was buffered is lost. So a link ends only when it is destroyed.
+// beyond that, sending fails). cnats gives up for good when a server refuses it: with the same authentication error
+// twice, or with any other error of the protocol. Then the link makes a new connection, with its subscriptions, again
+// and again; what was buffered is lost. So a link ends only when it is destroyed.
 //
-// Core NATS delivers at most once: a subscriber that is disconnected, or more than 65536 messages behind, loses messages. Use
-// a nats_stream for messages that must not be lost.
+// Core NATS delivers at most once: a subscriber that is disconnected, or more than 65536 messages behind, loses
+// messages. Use a nats_stream for messages that must not be lost.
 //
-// Threads: any, concurrently. Callbacks of subscriptions run on threads of cnats, one per subscription; `changed` and `trouble`
-// on another one of cnats or on the link's own, one at a time. What they throw is reported to `trouble`. A callback must not
-// subscribe, or destroy its own subscription or link.
+// Threads: any, concurrently. Callbacks of subscriptions run on threads of cnats, one per subscription; `changed` and
+// `trouble` on another one of cnats or on the link's own, one at a time. What they throw is reported to `trouble`. A
+// callback must not subscribe, or destroy its own subscription or link.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,8 @@ struct nats_link_options {
   std::function<void(std::string const&)> trouble = {};
 };
 
-/// A subscription, until it is destroyed; after that its callback does not run any more. A forked child's copy does nothing.
+/// A subscription, until it is destroyed; after that its callback does not run any more. A forked child's copy does
+/// nothing.
 class nats_subscription {
  public:
   nats_subscription() noexcept;
@@ -78,8 +79,8 @@ class nats_link {
   bool wait_connected(std::chrono::milliseconds timeout) const;
   nats_obstacle obstacle() const;
 
-  /// Each message goes to one member of a queue group. Returns once the server knows of the subscription, or at once while
-  /// disconnected. The link outlives the subscription.
+  /// Each message goes to one member of a queue group. Returns once the server knows of the subscription, or at once
+  /// while disconnected. The link outlives the subscription.
   nats_subscription subscribe(std::string const& subject, std::string const& queue_group,
                               std::function<void(nats_message)> use);
 

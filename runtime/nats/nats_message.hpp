@@ -33,8 +33,8 @@ struct nats_error : std::runtime_error {
   natsStatus status;
 };
 
-/// Begins the use of cnats: what is used before crashes. Idempotent; threads: any. Throws nats_error, also in a child forked from a
-/// process that has used it, because it has threads of its own.
+/// Begins the use of cnats: what is used before crashes. Idempotent; threads: any. Throws nats_error, also in a child
+/// forked from a process that has used it, because it has threads of its own.
 void open_nats_library();
 
 struct nats_headers {

@@ -1,19 +1,20 @@
-// Answers NATS requests with a service's actors: subscribes to `rondo.SERVICE.ACTOR` in the queue group `rondo.SERVICE`, so
-// that several processes with one service name share the load.
+// Answers NATS requests with a service's actors: subscribes to `rondo.SERVICE.ACTOR` in the queue group
+// `rondo.SERVICE`, so that several processes with one service name share the load.
 //
-// The payload is the bytes of the message's struct; the header Rondo-Type names its type (see nats_message.hpp). The actor
-// is looked up by name for each message, so actors launched later are found, too; a name with dots, blanks, * or > has no
-// subject. With a reply subject, a message that has a reply is asked: the response is the reply's bytes, with its type
-// number in Rondo-Type, and Rondo-Status 0. A message that has no reply is told: the response has no payload, and confirms
-// that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a reply subject all
-// messages are told, and refusals are logged, ten a second at most. Delivery is at most once, as always in core NATS.
+// The payload is the bytes of the message's struct; the header Rondo-Type names its type (see nats_message.hpp). The
+// actor is looked up by name for each message, so actors launched later are found, too; a name with dots, blanks, * or
+// > has no subject. With a reply subject, a message that has a reply is asked: the response is the reply's bytes, with
+// its type number in Rondo-Type, and Rondo-Status 0. A message that has no reply is told: the response has no payload,
+// and confirms that the mailbox has the message. A refusal is a response with Rondo-Status and Rondo-Reason. Without a
+// reply subject all messages are told, and refusals are logged, ten a second at most. Delivery is at most once, as
+// always in core NATS.
 //
-// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. So are those that get no place among
-// the asks that all clients of the service share (quotas.hpp); all senders on NATS together are one of these clients. Each request ends
-// after its Rondo-Deadline-Us, or after `longest`.
+// Bounded: at most `open_limit` requests are in flight; further ones are refused with ask_limit. So are those that get
+// no place among the asks that all clients of the service share (quotas.hpp); all senders on NATS together are one of
+// these clients. Each request ends after its Rondo-Deadline-Us, or after `longest`.
 //
-// Threads: construction, `drain` and destruction from one. Messages arrive on a thread of cnats. A separate thread sends
-// the responses, so that no team waits for the network.
+// Threads: construction, `drain` and destruction from one. Messages arrive on a thread of cnats. A separate thread
+// sends the responses, so that no team waits for the network.
 #pragma once
 
 #include <functional>

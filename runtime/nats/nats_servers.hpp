@@ -2,8 +2,8 @@
 //
 //   [nats:// or tls://] [USER:PASSWORD@ or TOKEN@] HOST [:PORT]
 //
-// PORT is 4222 by default. tls:// requires TLS: nothing, and no password, is sent to a server without it. All servers of a list
-// have the same scheme, because a connection uses TLS with each of them or with none.
+// PORT is 4222 by default. tls:// requires TLS: nothing, and no password, is sent to a server without it. All servers
+// of a list have the same scheme, because a connection uses TLS with each of them or with none.
 #pragma once
 
 #include <string>

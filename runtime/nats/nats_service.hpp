@@ -1,8 +1,8 @@
 // The NATS bridge of a service: its actors answer requests from NATS, and its durable actors take stored messages.
 //
 // Requests: nats_requests.hpp; any number of processes with one service name share them. Durable actors:
-// durable_intake.hpp; their consumer and checkpoint belong to one process. A service without durable actors does not need
-// JetStream.
+// durable_intake.hpp; their consumer and checkpoint belong to one process. A service without durable actors does not
+// need JetStream.
 //
 // `rondo serve` uses it with `nats` or --nats. In a program of your own:
 //

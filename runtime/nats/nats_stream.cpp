@@ -150,8 +150,8 @@ void nats_stream::state::make_consumer() {
              "a work queue has one consumer per subject; is there another?");
 }
 
-// This uses the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array if an earlier fetch
-// has left some of the messages that it asked for.
+// This uses the protocol itself: natsSubscription_Fetch of cnats before 3.8.3 writes beyond its array if an earlier
+// fetch has left some of the messages that it asked for.
 void nats_stream::state::hear() {
   natsInbox* made = nullptr;
   check_nats(natsInbox_Create(&made), name(), "out of memory");
@@ -186,8 +186,8 @@ nats_message nats_stream::state::next(std::chrono::milliseconds timeout) {
   return nats_message(raw);
 }
 
-/// Whether this message is the server's status for the current request. A status arrives at the inbox; a message arrives
-/// under its own subject.
+/// Whether this message is the server's status for the current request. A status arrives at the inbox; a message
+/// arrives under its own subject.
 bool nats_stream::state::ends_request(nats_message const& m) const {
   auto const field = [&](char const* name) -> std::string_view {
     char const* value = nullptr;

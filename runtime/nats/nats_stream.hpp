@@ -1,12 +1,12 @@
 // A durable NATS queue: a JetStream stream and its one durable consumer, which belongs to one process.
 //
-// The server stores each message when it is published, delivers it to the consumer, and redelivers it after `ack_wait` until
-// it is acknowledged. Delivery is at least once, so the receiver must recognise a redelivery by its sequence. An acknowledged
-// message leaves the stream. Seen with nats-server 2.9: it confirms an acknowledgement before that is on its disk, so a server
-// that is killed may redeliver an acknowledged message.
+// The server stores each message when it is published, delivers it to the consumer, and redelivers it after `ack_wait`
+// until it is acknowledged. Delivery is at least once, so the receiver must recognise a redelivery by its sequence. An
+// acknowledged message leaves the stream. Seen with nats-server 2.9: it confirms an acknowledgement before that is on
+// its disk, so a server that is killed may redeliver an acknowledged message.
 //
-// It works on the connection that the link has when it is made, until somebody removes the stream or its consumer. After that
-// make another one: see is_mine.
+// It works on the connection that the link has when it is made, until somebody removes the stream or its consumer.
+// After that make another one: see is_mine.
 //
 // Threads: one at a time in `fetch`. One thread at a time per message, but any thread.
 #pragma once
@@ -71,14 +71,14 @@ class nats_stream {
   nats_stream(nats_stream const&) = delete;
   nats_stream& operator=(nats_stream const&) = delete;
 
-  /// Waits for a message, and returns at most `most` of those available. Returns none on timeout, also while the server is
-  /// away. Throws nats_error with NATS_NOT_FOUND if the consumer is gone.
+  /// Waits for a message, and returns at most `most` of those available. Returns none on timeout, also while the server
+  /// is away. Throws nats_error with NATS_NOT_FOUND if the consumer is gone.
   std::vector<stored_message> fetch(int most, std::chrono::milliseconds timeout);
 
   /// Throws nats_error if the server does not answer, or has no such stream.
   stream_facts look();
-  /// Whether the stream and its consumer exist, and the consumer belongs to `owner`. Throws nats_error if the server does not
-  /// answer.
+  /// Whether the stream and its consumer exist, and the consumer belongs to `owner`. Throws nats_error if the server
+  /// does not answer.
   bool is_mine();
   /// Whether the link still has the connection that this works on.
   bool is_on_connection() const noexcept;

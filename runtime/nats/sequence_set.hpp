@@ -1,7 +1,8 @@
-// A set of a stream's sequence numbers: which messages the actors' states include. All up to a floor, and ranges above it.
+// A set of a stream's sequence numbers: which messages the actors' states include. All up to a floor, and ranges above
+// it.
 //
-// A stream numbers its messages from 1. They arrive nearly in order, so there are few ranges: at most as many as messages
-// delivered and not yet taken, plus the gaps of messages removed from the stream, which `raise_floor` closes.
+// A stream numbers its messages from 1. They arrive nearly in order, so there are few ranges: at most as many as
+// messages delivered and not yet taken, plus the gaps of messages removed from the stream, which `raise_floor` closes.
 //
 // Invariant: 0 is in the set, so its first interval ends at the floor.
 // Threads: one at a time.

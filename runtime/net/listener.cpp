@@ -88,8 +88,8 @@ struct file_identity {
   bool operator==(file_identity const&) const = default;
 };
 
-/// Removes the socket that a dead service of this user left at the path, if any; `connecting` is the result of connecting
-/// to it. Throws config_error for anything else at the path, above all a socket whose owner is only slow.
+/// Removes the socket that a dead service of this user left at the path, if any; `connecting` is the result of
+/// connecting to it. Throws config_error for anything else at the path, above all a socket whose owner is only slow.
 void remove_left_socket(endpoint const& at, error_code const& connecting) {
   struct stat about {};
   if (::lstat(at.path.c_str(), &about) != 0) return;
@@ -158,8 +158,8 @@ class unix_listener final : public listener_of<local> {
 };
 
 class tcp_listener final : public listener_of<tcp> {
-  /// What the system may hold for a client beyond what is on its way: otherwise megabytes, which limits.response_bytes would not
-  /// count.
+  /// What the system may hold for a client beyond what is on its way: otherwise megabytes, which limits.response_bytes
+  /// would not count.
   static constexpr int unsent_bytes = 128 << 10;
 
  public:

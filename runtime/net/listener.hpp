@@ -21,8 +21,9 @@ class listener {
   virtual void accept(taker take) = 0;
 };
 
-/// Only the owner can access a Unix socket. Its folder must exist. A socket that a dead process left there is removed. Throws config_error if the folder is missing or not
-/// trusted, or a live process listens there; std::system_error if the system refuses.
+/// Only the owner can access a Unix socket. Its folder must exist. A socket that a dead process left there is removed.
+/// Throws config_error if the folder is missing or not trusted, or a live process listens there; std::system_error if
+/// the system refuses.
 std::unique_ptr<listener> make_listener(boost::asio::io_context& network, endpoint const& at);
 
 }  // namespace rondo

@@ -80,8 +80,8 @@ class drawing {
     }
     return at;
   }
-  /// Calls may overlap, but the bars of one track must not: finds the first track that is free. Precondition: hops come in the
-  /// order in which they began.
+  /// Calls may overlap, but the bars of one track must not: finds the first track that is free. Precondition: hops come
+  /// in the order in which they began.
   std::uint32_t free_lane(trace_hop const& h) {
     for (; !busy_lanes_.empty() && busy_lanes_.begin()->first <= h.begun_ns;
          busy_lanes_.erase(busy_lanes_.begin()))

@@ -1,8 +1,8 @@
 // Traces as JSON in the Trace Event Format, for ui.perfetto.dev and chrome://tracing.
 //
 // Each device is shown as a process and each actor as a thread; the program's calls are in a process `host`. A bar is a
-// running handler, or a call that waits for its answer. An arrow leads from a send to its handler, so the gap below it is
-// the time in the mailbox. The details of a bar are those of otlp_trace.hpp, by the same names.
+// running handler, or a call that waits for its answer. An arrow leads from a send to its handler, so the gap below it
+// is the time in the mailbox. The details of a bar are those of otlp_trace.hpp, by the same names.
 #pragma once
 
 #include <string>

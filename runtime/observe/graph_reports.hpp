@@ -1,4 +1,5 @@
-// The graphs of stages that work on a runtime, for its observers. A graph adds a function that reports it; observers call all of them.
+// The graphs of stages that work on a runtime, for its observers. A graph adds a function that reports it; observers
+// call all of them.
 //
 //   auto const all = rt.graphs().read();
 //
@@ -88,8 +89,8 @@ class graph_reports {
 
   /// From now on `read` calls this, until the membership is destroyed.
   [[nodiscard]] membership add(source report);
-  /// All graphs, in the order in which they were added; of several with one name, the newest. Waits for sources: not for a thread that
-  /// serves others, and not for the runtime's own.
+  /// All graphs, in the order in which they were added; of several with one name, the newest. Waits for sources: not
+  /// for a thread that serves others, and not for the runtime's own.
   std::vector<graph_report> read() const;
 
  private:

@@ -1,4 +1,5 @@
-// The hub delivers events (dead letters, failure reports, log lines) to subscribers, on the runtime's own thread, in order.
+// The hub delivers events (dead letters, failure reports, log lines) to subscribers, on the runtime's own thread, in
+// order.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@
 namespace rondo {
 
 /// An exception of a handler does not keep the others from being called.
-/// Threads: any. After a subscription has ended, its handler is not called again. If another thread ends it while its handler
-/// runs, the call continues, and destroys the handler when it returns.
+/// Threads: any. After a subscription has ended, its handler is not called again. If another thread ends it while its
+/// handler runs, the call continues, and destroys the handler when it returns.
 template <class Event>
 class hub {
  public:

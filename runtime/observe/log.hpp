@@ -35,8 +35,8 @@ std::string to_text(log_line const& line);
 
 // -- for the runtime
 
-/// The line of a `logged` event, without the names of its actor. Each "{}" in the text becomes the next number; numbers without one
-/// are appended.
+/// The line of a `logged` event, without the names of its actor. Each "{}" in the text becomes the next number; numbers
+/// without one are appended.
 log_line read_log_event(device_event const& event);
 
 /// Delivers lines on the executor, in order. At most `most_waiting` of them wait.

@@ -1,7 +1,7 @@
 // Traces as OTLP/JSON, the format of OpenTelemetry's collectors: `resourceSpans` with one span per hop.
 //
-// A call of the program is a span `send ACTOR` of kind PRODUCER; a message at an actor is a span `process ACTOR` of kind CONSUMER,
-// below the span whose handler sent it. Attributes: trace_attributes.hpp.
+// A call of the program is a span `send ACTOR` of kind PRODUCER; a message at an actor is a span `process ACTOR` of
+// kind CONSUMER, below the span whose handler sent it. Attributes: trace_attributes.hpp.
 // Source: opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding".
 #pragma once
 

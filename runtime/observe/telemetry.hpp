@@ -31,8 +31,8 @@ struct actor_report {
 
   /// Messages per second that it has handled on average in its uptime.
   double mean_rate() const;
-  /// The q-quantile of the sampled latencies, in ns. Interpolated within a bucket (two per octave), so within a fifth of
-  /// the true value. 0 without samples.
+  /// The q-quantile of the sampled latencies, in ns. Interpolated within a bucket (two per octave), so within a fifth
+  /// of the true value. 0 without samples.
   double latency_ns(double q) const;
   /// The mean of the sampled latencies. 0 without samples.
   double mean_latency_ns() const;
@@ -62,9 +62,9 @@ struct telemetry {
   std::uint64_t crossing =
       0;  // accepted messages that wait in the host for room or on their way to another device
 
-  /// Whether accepted == handled + rejected + dead + waiting, over all actors, including terminated ones (G1). False if a
-  /// message was lost or counted twice. Valid at rest: while a team runs an actor, the messages that it has taken out of the
-  /// mailbox are not counted before it releases the actor.
+  /// Whether accepted == handled + rejected + dead + waiting, over all actors, including terminated ones (G1). False if
+  /// a message was lost or counted twice. Valid at rest: while a team runs an actor, the messages that it has taken out
+  /// of the mailbox are not counted before it releases the actor.
   bool conserved() const;
 };
 

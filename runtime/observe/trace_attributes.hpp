@@ -1,5 +1,5 @@
-// Attributes of a hop in a trace, by the names of OpenTelemetry's semantic conventions for messaging, and, for what these do not
-// have, by names of our own below `messaging.rondo`.
+// Attributes of a hop in a trace, by the names of OpenTelemetry's semantic conventions for messaging, and, for what
+// these do not have, by names of our own below `messaging.rondo`.
 // Source: opentelemetry.io/docs/specs/semconv/messaging/messaging-spans.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The kernels' clock (kernels/base/clock.hpp) on the host: its relation to the time of day, and its calibration. It then uses the processor's time-stamp counter if it is
-// invariant.
+// The kernels' clock (kernels/base/clock.hpp) on the host: its relation to the time of day, and its calibration. It
+// then uses the processor's time-stamp counter if it is invariant.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Descriptors that forked children close. Otherwise, as long as any child runs, a lock would stay held, a socket would accept
-// connections that no process serves, and a peer would not see that this process has ended.
+// Descriptors that forked children close. Otherwise, as long as any child runs, a lock would stay held, a socket would
+// accept connections that no process serves, and a peer would not see that this process has ended.
 //
 // O_CLOEXEC does the same at exec; this is for children that do not call exec. **Threads**: any.
 #pragma once

@@ -1,7 +1,8 @@
 // Reusable memory for one of Asio's handlers at a time, so that what it completes, such as an ask, allocates nothing.
 //
 // Asio frees a handler's memory before it calls the handler, so the handler may begin what the next one completes.
-// Threads: one handler at a time; it may be called on another thread than it was given on. Must not move while it is in use.
+// Threads: one handler at a time; it may be called on another thread than it was given on. Must not move while it is in
+// use.
 #pragma once
 
 #include <boost/asio/bind_allocator.hpp>
@@ -54,8 +55,8 @@ struct handler_allocator {
   handler_memory* memory;
 };
 
-/// `handler` with its memory in `memory`, for an answer: called on the thread that receives it, a team's or the poller's, it must be short
-/// and must not throw.
+/// `handler` with its memory in `memory`, for an answer: called on the thread that receives it, a team's or the
+/// poller's, it must be short and must not throw.
 template <class Handler>
 auto at_once(handler_memory& memory, Handler handler) {
   return boost::asio::bind_executor(

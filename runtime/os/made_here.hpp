@@ -1,8 +1,8 @@
 // The process to which an object belongs: the one that made it.
 //
-// A forked child has a copy of each object of its parent, but none of their threads, and it shares their sockets, files and shared
-// memory. So the destructors of such objects do nothing in a child: they join, unlink, release and write only where the object was
-// made. A child keeps its copies until it ends. What it makes itself works as in any process.
+// A forked child has a copy of each object of its parent, but none of their threads, and it shares their sockets, files
+// and shared memory. So the destructors of such objects do nothing in a child: they join, unlink, release and write
+// only where the object was made. A child keeps its copies until it ends. What it makes itself works as in any process.
 //
 //   process_ptr<state> state_;               // destroyed where it was made, and nowhere else
 //   ~service() { if (is_of_parent(parts_)) return; stop(); }

@@ -1,5 +1,6 @@
-// The threads that complete an object's operations, such as those of a runtime. A thread that is about to wait for an operation
-// asks first whether the wait could end: not on one of these threads, and not in a forked child, where they do not exist.
+// The threads that complete an object's operations, such as those of a runtime. A thread that is about to wait for an
+// operation asks first whether the wait could end: not on one of these threads, and not in a forked child, where they
+// do not exist.
 //
 // Threads: any; the check costs two loads. Lifetime: outlives its threads' scopes.
 #pragma once

@@ -1,5 +1,5 @@
-// A range on the timeline of NVIDIA's profilers (NVTX): what a runtime does on the host's side of a GPU, such as copies of buffers.
-// Exists only in a build with the CMake option RONDO_NVTX; otherwise it is empty.
+// A range on the timeline of NVIDIA's profilers (NVTX): what a runtime does on the host's side of a GPU, such as copies
+// of buffers. Exists only in a build with the CMake option RONDO_NVTX; otherwise it is empty.
 //
 // Threads: a range ends on the thread that began it.
 #pragma once

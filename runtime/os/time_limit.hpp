@@ -12,8 +12,8 @@ namespace rondo {
 /// No time limit: the ask waits until it is answered or cancelled, or the runtime ends.
 inline constexpr std::chrono::nanoseconds no_timeout = std::chrono::nanoseconds::max();
 
-/// At most no_timeout: a duration too long for nanoseconds becomes that instead of overflowing. Fractions are rounded up, so
-/// that only a duration of zero or less is a limit of zero or less.
+/// At most no_timeout: a duration too long for nanoseconds becomes that instead of overflowing. Fractions are rounded
+/// up, so that only a duration of zero or less is a limit of zero or less.
 class time_limit {
  public:
   constexpr time_limit() noexcept = default;

@@ -1,7 +1,8 @@
-// The layout of structs in memory, read from a binary FlatBuffers schema (.bfbs): for JSON payloads, and for the schema compiler.
+// The layout of structs in memory, read from a binary FlatBuffers schema (.bfbs): for JSON payloads, and for the schema
+// compiler.
 //
-// A schema may come from another process, so nothing in it is trusted. Its bytes pass FlatBuffers' verifier, then every index,
-// offset, size, name and depth is checked once. A struct_layout can be relied on:
+// A schema may come from another process, so nothing in it is trusted. Its bytes pass FlatBuffers' verifier, then every
+// index, offset, size, name and depth is checked once. A struct_layout can be relied on:
 //   1. fields are in the order of their offsets, the first one at 0; they do not overlap, and lie within the struct;
 //   2. a struct has at least one field, and structs nest at most layout_limits::depth deep;
 //   3. names are C++ identifiers (types: joined by dots), so they need no escaping in JSON or logs.
@@ -130,8 +131,8 @@ struct schema_layout {
       message_tables;  // tables with the attribute (message), although their layout is not fixed
 };
 
-/// Reads the structs and enums of a schema; errors call it `source`. Throws schema_error if it is not a schema, is damaged, or
-/// exceeds the limits.
+/// Reads the structs and enums of a schema; errors call it `source`. Throws schema_error if it is not a schema, is
+/// damaged, or exceeds the limits.
 schema_layout read_layouts(std::span<std::byte const> binary_schema, std::string_view source,
                            layout_limits const& limits = {});
 

@@ -1,5 +1,5 @@
-// The interface of a bridge: another transport, besides sockets, that brings messages to a service's actors, such as NATS
-// (runtime/nats/nats_service.hpp).
+// The interface of a bridge: another transport, besides sockets, that brings messages to a service's actors, such as
+// NATS (runtime/nats/nats_service.hpp).
 //
 // The serve command creates it, so that the service itself does not depend on the transport's library.
 // Threads: `checkpoint` and `conditions` from any, everything else from one.
@@ -29,8 +29,8 @@ class bridge {
   virtual void start() = 0;
   /// Stops taking messages, and waits at most `most` until all open ones are answered. Returns how many were left.
   virtual std::uint64_t drain(std::chrono::milliseconds most) = 0;
-  /// Writes the configured checkpoint, with the bridge's own notes. Blocks. Throws as rondo::checkpoint does. Nothing else
-  /// may write that file while there is a bridge.
+  /// Writes the configured checkpoint, with the bridge's own notes. Blocks. Throws as rondo::checkpoint does. Nothing
+  /// else may write that file while there is a bridge.
   virtual void checkpoint() = 0;
   /// What is wrong, a line each, while the service takes other work. Any thread.
   virtual std::vector<std::string> conditions() const = 0;

@@ -1,9 +1,9 @@
 // Outcomes of keyed messages, so that a message that a client resends after losing its connection is handled only once.
 //
-// The cache lives as long as the service. A session's records are kept while the client may still ask for them: until it
-// settles them (`settled_below`), or until nothing was heard from it for `forget_after`. A record that may still be asked
-// for is never evicted: new keys beyond a session's limit or its peer's share (quotas.hpp) are refused. A session belongs to
-// one token: a client with another token that chooses the same number has a session of its own.
+// The cache lives as long as the service. A session's records are kept while the client may still ask for them: until
+// it settles them (`settled_below`), or until nothing was heard from it for `forget_after`. A record that may still be
+// asked for is never evicted: new keys beyond a session's limit or its peer's share (quotas.hpp) are refused. A session
+// belongs to one token: a client with another token that chooses the same number has a session of its own.
 //
 // Threads: any; one mutex.
 #pragma once
@@ -60,8 +60,8 @@ class dedup_cache {
   void note_ask(key_session const& who, std::uint64_t key, actor_id ask);
   /// Records a message's outcome. Returns the requests that wait for it.
   std::vector<key_waiter> settle(key_session const& who, std::uint64_t key, answer const& outcome);
-  /// Forgets sessions that have been silent for `forget_after`; does not visit the others. Returns their asks that still
-  /// wait, for the caller to cancel: nobody wants the answers.
+  /// Forgets sessions that have been silent for `forget_after`; does not visit the others. Returns their asks that
+  /// still wait, for the caller to cancel: nobody wants the answers.
   std::vector<actor_id> sweep(std::chrono::steady_clock::time_point now);
 
  private:

@@ -1,8 +1,9 @@
-// The actors that the clients of each peer have launched. The runtime's table of actors, the memory of their states and mailboxes, the
-// teams for pinned actors and the shared mail rings are shared by all (quotas.hpp); limits.actors is a further limit for each peer.
-// Actors of the configuration, of a checkpoint, or of the program belong to no peer.
+// The actors that the clients of each peer have launched. The runtime's table of actors, the memory of their states and
+// mailboxes, the teams for pinned actors and the shared mail rings are shared by all (quotas.hpp); limits.actors is a
+// further limit for each peer. Actors of the configuration, of a checkpoint, or of the program belong to no peer.
 //
-// Which actor holds a mail ring changes with each message, so every launched actor that may need one counts as if it held it.
+// Which actor holds a mail ring changes with each message, so every launched actor that may need one counts as if it
+// held it.
 //
 // Threads: any; one mutex.
 #pragma once
@@ -31,7 +32,8 @@ class launched_actors {
   /// Of an actor of that behaviour. The options may be wrong; the launch says so.
   static needs needs_of(rondo::runtime const& rt, std::string_view behaviour, actor_options const& options);
 
-  /// Why `of` may not launch one more actor; empty: it may. `most`: limits.actors. Notes in `tables` how full that device is.
+  /// Why `of` may not launch one more actor; empty: it may. `most`: limits.actors. Notes in `tables` how full that
+  /// device is.
   std::string refusal(rondo::runtime const& rt, quotas& tables, quota_peer const& of, needs const& wanted,
                       std::size_t most);
   void add(rondo::runtime const& rt, quota_peer const& of, actor_id actor, needs const& has);

@@ -144,8 +144,8 @@ Offset<wire::actor_line> line_of(flatbuffers::FlatBufferBuilder& b, listed_actor
                                 now.waiting, now.totals.handled, now.totals.failures);
 }
 
-/// A client whose answer takes long to make, or has many bytes. `work` returns the response; what it throws is reported to the
-/// client.
+/// A client whose answer takes long to make, or has many bytes. `work` returns the response; what it throws is reported
+/// to the client.
 template <class Work>
 class slow_read final : public slow_work::reader {
  public:

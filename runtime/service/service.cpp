@@ -230,8 +230,8 @@ void service::parts::make_room_for(session& s) {
            fmt::format("this service accepts at most {} connections (limits.clients)", most));
 }
 
-/// Drops the connection that has been silent longest, without hello, of the address that has most of them; not `newcomer`.
-/// False if there is none.
+/// Drops the connection that has been silent longest, without hello, of the address that has most of them; not
+/// `newcomer`. False if there is none.
 bool service::parts::drop_a_stranger(session const& newcomer) {
   std::shared_ptr<session> found;
   for (auto const& one : core->strangers) {
@@ -307,9 +307,9 @@ void service::parts::run_network() {
 }
 
 /// While busy, it serves the sockets, and runs Asio's handlers only every fourth turn. When idle, it polls for spin_us
-/// before it sleeps, as teams do. It does not poll while other threads need its processor: after a yield it runs again only
-/// when they have used up their time, which may take milliseconds, but a sleeping thread runs as soon as it is woken. Each
-/// slow yield doubles the pause before it polls again.
+/// before it sleeps, as teams do. It does not poll while other threads need its processor: after a yield it runs again
+/// only when they have used up their time, which may take milliseconds, but a sleeping thread runs as soon as it is
+/// woken. Each slow yield doubles the pause before it polls again.
 void service::parts::look_for_work() {
   if (core->take_turns()) {
     idle_since = {};
@@ -334,9 +334,9 @@ void service::parts::look_for_work() {
   ran_handlers = session::clock::now();  // time asleep does not count
 }
 
-/// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are expensive.
-/// They get as much time as everything else had since the last call, so neither side can stall the other. Returns how many
-/// ran.
+/// Runs Asio's handlers: timers, what other threads have posted, and all TLS connections, whose handshakes are
+/// expensive. They get as much time as everything else had since the last call, so neither side can stall the other.
+/// Returns how many ran.
 std::size_t service::parts::run_handlers() {
   constexpr std::chrono::microseconds least{100};
   auto const began = session::clock::now();

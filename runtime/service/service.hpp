@@ -48,9 +48,9 @@ class service {
   /// machines can reach without token and TLS, a file that cannot be read, or an actor that cannot be launched;
   /// std::system_error if the system refuses a socket.
   void start();
-  /// Stops accepting connections and requests, drops waiting `list`, `watch` and `traces`, waits at most config.drain until all
-  /// other open requests are answered and sent, and closes all connections. Returns how many requests were left unanswered.
-  /// Idempotent.
+  /// Stops accepting connections and requests, drops waiting `list`, `watch` and `traces`, waits at most config.drain
+  /// until all other open requests are answered and sent, and closes all connections. Returns how many requests were
+  /// left unanswered. Idempotent.
   std::uint64_t stop();
 
   /// The addresses that it listens on, with the real port where 0 was configured. Call it after `start`.
@@ -63,14 +63,14 @@ class service {
   std::shared_ptr<quotas> tables() const noexcept;
   /// How many connections are open.
   std::size_t connections() const;
-  /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get no
-  /// answers then.
+  /// Empty while the network thread makes progress. If it has made none for `longest`, says for how long; clients get
+  /// no answers then.
   std::string why_not_well(std::chrono::milliseconds longest = std::chrono::seconds(5)) const;
-  /// What is wrong, a line each, while it takes work all the same: the last checkpoint could not be written, or the recording has
-  /// ended. Any thread.
+  /// What is wrong, a line each, while it takes work all the same: the last checkpoint could not be written, or the
+  /// recording has ended. Any thread.
   std::vector<std::string> conditions() const;
-  /// Applies the settings that may change while it runs: limits (for new connections) and tokens. Drops connections whose token
-  /// is gone. `start` sets the tokens of the configuration that it was constructed with.
+  /// Applies the settings that may change while it runs: limits (for new connections) and tokens. Drops connections
+  /// whose token is gone. `start` sets the tokens of the configuration that it was constructed with.
   void reload(service_config const& config);
 
  private:

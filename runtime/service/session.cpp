@@ -75,8 +75,8 @@ void session::take_requests() {
   if (more && !draining_) core_.unfinished.push_back(self);
 }
 
-/// Long turns are cheap, but clients that ask now and then wait for the turns of others, so a flooding client gets short
-/// ones.
+/// Long turns are cheap, but clients that ask now and then wait for the turns of others, so a flooding client gets
+/// short ones.
 int session::share_of_turn() noexcept {
   bool const floods = full_turns_ >= turns_of_a_flood;
   if (!floods) core_.others_ask = others_ask_for;
@@ -247,7 +247,8 @@ void session::respond(std::span<std::byte const> frame) {
   asio::post(core_.network, [self = shared_from_this()] { self->flush(); });
 }
 
-/// Writes what the socket takes. False if bytes are left; `broken_` then says whether for good. Call it under the mutex.
+/// Writes what the socket takes. False if bytes are left; `broken_` then says whether for good. Call it under the
+/// mutex.
 bool session::write_some() {
   error_code ec;
   auto const n = stream_->write({out_.data() + out_begin_, waiting_bytes()}, ec);

@@ -1,13 +1,13 @@
 // One connection of a service: reads requests, has actors answer them, writes responses.
 //
-// Threads: a session lives on the service's network thread. `respond` may be called from any thread, usually from the team
-// that ran the handler; it then writes to the socket itself if that saves waking the network thread.
+// Threads: a session lives on the service's network thread. `respond` may be called from any thread, usually from the
+// team that ran the handler; it then writes to the socket itself if that saves waking the network thread.
 // Lifetime: shared by the network thread, pending waits, and asks in flight.
 //
-// Flow control: a client is not read while it has limits.open_requests open requests, too many bytes of unread responses,
-// or a slow request in progress, nor faster than its rate. Each turn takes at most requests_per_turn of its requests, and
-// fewer from a client that always has more while others ask. So memory is bounded, and a flooding client delays others only
-// by a short turn. drop_reason lists why a connection is dropped.
+// Flow control: a client is not read while it has limits.open_requests open requests, too many bytes of unread
+// responses, or a slow request in progress, nor faster than its rate. Each turn takes at most requests_per_turn of its
+// requests, and fewer from a client that always has more while others ask. So memory is bounded, and a flooding client
+// delays others only by a short turn. drop_reason lists why a connection is dropped.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

@@ -24,7 +24,8 @@ std::span<std::byte const> frame_of(std::uint64_t id, answer const& a) {
 
 }  // namespace
 
-/// Why the client may not send this message, whether its actor exists or not. Empty: it may, or the actor's name decides.
+/// Why the client may not send this message, whether its actor exists or not. Empty: it may, or the actor's name
+/// decides.
 std::string session::why_may_not(wire::send const& s) const {
   if (allows_.most >= role::send && (allows_.covers_all() || s.actor() != nullptr)) return {};
   return allows_.refusal(role::send, s.name() != nullptr ? s.name()->str() : std::string());
@@ -55,8 +56,8 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
 
   bool const keyed = s.key() != 0 && id_.id != 0;
   if (keyed && !open_key(id, s)) return;
-  // Asks and waiting tells may outlive their client, so it holds places for them. A tell to a device with its own memory takes an
-  // ask of the runtime until that device has reported the mailbox's verdict.
+  // Asks and waiting tells may outlive their client, so it holds places for them. A tell to a device with its own
+  // memory takes an ask of the runtime until that device has reported the mailbox's verdict.
   bool const waits = s.wants_reply() || s.wait_for_room();
   bool const is_done_here = !waits && to->is_near();
   auto const kind = s.wants_reply() || !waits ? table::asks : table::waiting_tells;
@@ -66,8 +67,8 @@ void session::handle_send(std::uint64_t id, wire::send const& s) {
     return respond(outcome_frame(id, kind == table::asks ? errc::ask_limit : errc::mailbox_full,
                                  peer_->why_refused(kind)));
   }
-  // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned. The place is free before the client
-  // knows it.
+  // Initialised, not assigned: completion handlers of Boost 1.81 must not be assigned. The place is free before the
+  // client knows it.
   auto handler =
       keyed
           ? on_any_thread([core = shared_core_, who = id_, key = s.key(),

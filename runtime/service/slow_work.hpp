@@ -1,9 +1,9 @@
 // Work of a service that takes long, on two threads of its own: reads (list, watch, traces), one at a time, and control
 // (checkpoints).
 //
-// Readers cannot keep an operator waiting: control does not queue behind reads, and no read begins while control has work.
-// Operators' reads come first, and peers take turns, one read each. A connection has at most one read here. Reads of closed
-// connections are dropped when their turn comes, and `stop_reading` drops all that wait.
+// Readers cannot keep an operator waiting: control does not queue behind reads, and no read begins while control has
+// work. Operators' reads come first, and peers take turns, one read each. A connection has at most one read here. Reads
+// of closed connections are dropped when their turn comes, and `stop_reading` drops all that wait.
 //
 // Threads: any. Construction and destruction from one.
 #pragma once

@@ -24,8 +24,8 @@ class device_view {
 /// An importer's means to open a device's memory; empty if it has none.
 struct device_opener {
   std::array<std::byte, 16> identity{};  // of the device; memory of other devices is not offered
-  /// Opens the memory that an exporter shares; the caller keeps the descriptor. Null if it fails: leases of those buffers then
-  /// fail with buffer_elsewhere.
+  /// Opens the memory that an exporter shares; the caller keeps the descriptor. Null if it fails: leases of those
+  /// buffers then fail with buffer_elsewhere.
   std::function<std::unique_ptr<device_view>(device_share const&)> open{};
 
   /// Whether it can open memory.

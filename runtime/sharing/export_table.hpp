@@ -5,7 +5,8 @@
 //  T1 A slot is free, open, or closing. Its generation grows when it becomes free; after the last one it is retired.
 //  T2 What a slot keeps (a lease or a copy) is released only when the slot is closed and no row counts a lease of it.
 //  T3 A row counts only while its owner is in the directory. Removing the owner ends all its leases, granted ones too.
-//  T4 A lease is granted only of an open slot. It counts until the importer has ended it, or the exporter takes it back unsent.
+//  T4 A lease is granted only of an open slot. It counts until the importer has ended it, or the exporter takes it back
+//     unsent.
 #pragma once
 
 #include <chrono>
@@ -42,7 +43,8 @@ class export_table {
 
   /// Exports a range. Errors: slots_exhausted.
   result<shared_buffer_ref> open(std::uint64_t offset, std::uint64_t bytes, keeper keeps);
-  /// Refuses new leases; the slot becomes free at once or when its last lease ends. Errors: double_release, stale_buffer.
+  /// Refuses new leases; the slot becomes free at once or when its last lease ends. Errors: double_release,
+  /// stale_buffer.
   errc close(shared_buffer_ref ref);
   bool is_open(shared_buffer_ref ref) const noexcept;
   /// Counts a lease of the slot for an importer, which an announcement will tell it. Precondition: the slot is open.
@@ -54,7 +56,8 @@ class export_table {
   /// Frees the closing slots whose last lease an importer has ended. Looks at all of them.
   void sweep();
 
-  /// A row for a new importer, which gets the descriptor `row`; nullopt if all rows are in use. Throws std::system_error.
+  /// A row for a new importer, which gets the descriptor `row`; nullopt if all rows are in use. Throws
+  /// std::system_error.
   std::optional<std::uint32_t> admit(std::uint64_t importer, owned_fd& row);
   /// Ends all leases of this row (T3) and sweeps.
   void drop(std::uint32_t row);

@@ -1,5 +1,5 @@
-// The inside of a buffer_exporter: its exports, and the server behind its socket, which tracks importers that connect, leave, or
-// stop their heartbeat, and sends them packets.
+// The inside of a buffer_exporter: its exports, and the server behind its socket, which tracks importers that connect,
+// leave, or stop their heartbeat, and sends them packets.
 //
 // The server admits importers to the table and drops them; the table (export_table.hpp) decides what they may lease.
 #pragma once
@@ -38,8 +38,8 @@ struct buffer_exporter::state {
   template <class Fill>
   result<shared_buffer_ref> open_copy(std::uint64_t bytes, atomic<std::uint32_t>& said, char const* where,
                                       Fill fill);
-  /// Whether all importers can open the memory of that device. For a later importer that cannot, leases of its buffers fail
-  /// with buffer_elsewhere.
+  /// Whether all importers can open the memory of that device. For a later importer that cannot, leases of its buffers
+  /// fail with buffer_elsewhere.
   bool shares_device(buffer_home const* home);
 
   /// A connection; it is an importer once it is welcomed.

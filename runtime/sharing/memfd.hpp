@@ -1,8 +1,8 @@
-// Memory with a file descriptor and no name (memfd): one process creates it, others map it, and it lives as long as any of
-// them uses it.
+// Memory with a file descriptor and no name (memfd): one process creates it, others map it, and it lives as long as any
+// of them uses it.
 //
-// A memfd's size is sealed when it is created, so that no process can shrink it while others have mapped it: reading past
-// the end of a file kills the reader. Threads: one at a time for each object.
+// A memfd's size is sealed when it is created, so that no process can shrink it while others have mapped it: reading
+// past the end of a file kills the reader. Threads: one at a time for each object.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@
 
 namespace rondo {
 
-/// A shared mapping of a whole file; unmapped in the destructor. A writable one is private in forked children (private_on_fork.hpp).
+/// A shared mapping of a whole file; unmapped in the destructor. A writable one is private in forked children
+/// (private_on_fork.hpp).
 class shared_mapping {
  public:
   shared_mapping() = default;
@@ -43,12 +44,13 @@ class shared_mapping {
   std::unique_ptr<private_on_fork> guard_;  // of a writable one
 };
 
-/// `bytes` of zeroed memory whose size can never change. Throws std::system_error, also beyond the process's limit on the size of files.
+/// `bytes` of zeroed memory whose size can never change. Throws std::system_error, also beyond the process's limit on
+/// the size of files.
 owned_fd make_memfd(char const* name, std::uint64_t bytes);
 
-/// Forbids new writable mappings; existing ones stay writable. Returns the descriptor to pass to readers instead of `fd`. It is
-/// read-only and cannot be used to allocate pages. (If /proc is not mounted, it is `fd` itself, and a reader could allocate all
-/// pages of a partly unused memory.) Throws std::system_error.
+/// Forbids new writable mappings; existing ones stay writable. Returns the descriptor to pass to readers instead of
+/// `fd`. It is read-only and cannot be used to allocate pages. (If /proc is not mounted, it is `fd` itself, and a
+/// reader could allocate all pages of a partly unused memory.) Throws std::system_error.
 [[nodiscard]] owned_fd seal_for_readers(owned_fd fd);
 
 /// Checks a descriptor that another process sent as memory of `bytes`: mapping it must not harm the reader. Throws

@@ -4,8 +4,8 @@
 //   rondo::buffer_pool pool({.cap_bytes = 48 << 20, .upstream = &shared});   // the rest is room for copies
 //   rondo::buffer_exporter exporter(shared, {.path = "/run/user/1000/frames"});
 //
-// Only this process can write it: the memfd is sealed once it is mapped here. **Threads**: any; several pools may use it.
-// **Lifetime**: must outlive the pools and the exporter. The memory itself lives as long as any importer maps it.
+// Only this process can write it: the memfd is sealed once it is mapped here. **Threads**: any; several pools may use
+// it. **Lifetime**: must outlive the pools and the exporter. The memory itself lives as long as any importer maps it.
 // Pages cost nothing until they are touched, and then stay until the end: sealed memory cannot be returned piecemeal.
 #pragma once
 

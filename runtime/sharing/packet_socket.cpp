@@ -156,7 +156,8 @@ packet_io receive_packet(int socket, packet& to) noexcept {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   ssize_t got = 0;
-  // A peer that has ended without reading everything is said once, before the packets that it has sent; its end is said after them.
+  // A peer that has ended without reading everything is said once, before the packets that it has sent; its end is said
+  // after them.
   do got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got < 0) return errno == EAGAIN ? packet_io::later : packet_io::gone;

@@ -1,4 +1,5 @@
-// Packets and file descriptors between processes of one user on one machine, over Unix sockets that keep packets separate.
+// Packets and file descriptors between processes of one user on one machine, over Unix sockets that keep packets
+// separate.
 //
 // Only connect_to and wait_readable block. Threads: any, also concurrently on one socket.
 #pragma once
@@ -41,9 +42,9 @@ struct peer_identity {
 /// A listening socket at `path`. Only this user may connect to it; forked children do not keep it.
 class packet_door {
  public:
-  /// Replaces the socket of a dead process. If several processes try this at once, one succeeds; the others find its lock
-  /// (file_lock.hpp). Throws std::runtime_error if another process listens there, or if the path is too long or cannot be
-  /// written.
+  /// Replaces the socket of a dead process. If several processes try this at once, one succeeds; the others find its
+  /// lock (file_lock.hpp). Throws std::runtime_error if another process listens there, or if the path is too long or
+  /// cannot be written.
   explicit packet_door(std::filesystem::path path);
   /// Removes the socket file, if it is still this one's. A forked child's copy leaves it.
   ~packet_door();

@@ -1,12 +1,13 @@
 // The handle of a buffer that another process exports, and the packets between exporter and importer.
 //
 // Each packet begins with its header. An importer sends a hello and gets a welcome with the descriptors of data,
-// directory, and row (share_words.hpp), or a refusal. Then the exporter sends announcements. Each grants a lease, so the importer
-// finds the buffer even if it was withdrawn since. The importer sends `settled` whenever a granted lease, or a lease of a closed
-// slot, has ended. The hello says how many granted leases it may have at once, and what follows if it has them.
+// directory, and row (share_words.hpp), or a refusal. Then the exporter sends announcements. Each grants a lease, so
+// the importer finds the buffer even if it was withdrawn since. The importer sends `settled` whenever a granted lease,
+// or a lease of a closed slot, has ended. The hello says how many granted leases it may have at once, and what follows
+// if it has them.
 //
-// An importer that can open a device's memory also gets the exporter's and reads buffers there in place; slots, rows, leases, and
-// the death of a process work the same.
+// An importer that can open a device's memory also gets the exporter's and reads buffers there in place; slots, rows,
+// leases, and the death of a process work the same.
 #pragma once
 
 #include <array>

@@ -2,29 +2,35 @@
 //
 // The exporter creates three pieces of shared memory. Only one side writes each of them:
 //   data       the buffers' bytes. Written by the exporter; sealed, so that importers can map it only for reading.
-//   directory  which slots are exported, and who may read; the exporter's heartbeat. Written by the exporter; sealed likewise.
-//   row        one per importer: its heartbeat, the number of its leases of each slot, and how many granted leases have ended. Only
-//              that importer writes it, so a broken importer harms only itself (and keeps the blocks that it claims to lease).
-// An announcement grants a lease: the exporter counts it on its own side, and the importer takes one from its word when the lease
-// ends. The two numbers together say how many leases there are, so the word may be "negative".
+//   directory  which slots are exported, and who may read; the exporter's heartbeat. Written by the exporter; sealed
+//   likewise.
+//   row        one per importer: its heartbeat, the number of its leases of each slot, and how many granted leases have
+//              ended. Only that importer writes it, so a broken importer harms only itself (and keeps the blocks that
+//              it claims to lease).
+// An announcement grants a lease: the exporter counts it on its own side, and the importer takes one from its word when
+// the lease ends. The two numbers together say how many leases there are, so the word may be "negative".
 // A device's memory is also data, for importers that can open it; only the device protects it.
 //
 // **Threads**: the exporter's functions one at a time; the importer's from any thread.
 //
 // **Ordering** (seq_cst where each side writes its own word and then reads the other's: a store-buffer pattern, which
 // acquire and release cannot order)
-//   open -> lease      `open` stores the slot's state; the load of `try_lease` acquires the buffer's bytes and location.
-//   lease | withdraw   `try_lease` counts, then loads the state. The exporter closes the state, then loads the counts. At least
-//                      one of them sees the other: no lease is both granted and overlooked. seq_cst, all four.
-//   end | withdraw     `end_lease` takes its count back, then loads the state; if it is closed, the importer sends a packet.
-//                      The exporter closes it, then loads the counts. So the end of the last lease is not missed. seq_cst.
-//   grant -> lease     The packet of an announcement, sent after `open`: the importer sees the buffer's bytes and location.
+//   open -> lease      `open` stores the slot's state; the load of `try_lease` acquires the buffer's bytes and
+//                      location.
+//   lease | withdraw   `try_lease` counts, then loads the state. The exporter closes the state, then loads the counts.
+//                      At least one of them sees the other: no lease is both granted and overlooked. seq_cst, all four.
+//   end | withdraw     `end_lease` takes its count back, then loads the state; if it is closed, the importer sends a
+//                      packet. The exporter closes it, then loads the counts. So the end of the last lease is not
+//                      missed. seq_cst.
+//   grant -> lease     The packet of an announcement, sent after `open`: the importer sees the buffer's bytes and
+//                      location.
 //   end -> reuse       The subtraction of `end_lease` releases; the load of `leased` acquires if it finds 0: no byte
 //                      is overwritten before it was read.
-//   cut -> reuse       A seqlock: `cut_off` removes the row's owner, then a release fence, and later the bytes are written. The
-//                      reader reads the bytes, then an acquire fence, and checks the owner (`still_counted`). A reader that
-//                      saw a byte written after the cut sees the cut. ASSUMES: that this holds for plain reads of
-//                      the bytes too, whose race C++ leaves undefined; the compiler cannot move them across the fence.
+//   cut -> reuse       A seqlock: `cut_off` removes the row's owner, then a release fence, and later the bytes are
+//                      written. The reader reads the bytes, then an acquire fence, and checks the owner
+//                      (`still_counted`). A reader that saw a byte written after the cut sees the cut. ASSUMES: that
+//                      this holds for plain reads of the bytes too, whose race C++ leaves undefined; the compiler
+//                      cannot move them across the fence.
 #pragma once
 
 #include <type_traits>
@@ -53,8 +59,8 @@ struct directory_header {
 };
 static_assert(sizeof(directory_header) == 40);
 
-/// One importer's words: the beat, which keeps changing while it runs; how many granted leases have ended; from byte 64 on, a count of
-/// leases for each slot, less those that were granted.
+/// One importer's words: the beat, which keeps changing while it runs; how many granted leases have ended; from byte 64
+/// on, a count of leases for each slot, less those that were granted.
 class row {
  public:
   row() = default;
@@ -124,7 +130,8 @@ class directory {
 
   // -- for the importer
 
-  /// Counts a lease in `own`. Returns whether the slot is open in this generation; if not, the caller must end the lease too.
+  /// Counts a lease in `own`. Returns whether the slot is open in this generation; if not, the caller must end the
+  /// lease too.
   bool try_lease(row own, std::uint32_t index, std::uint32_t generation) const noexcept {
     // seq_cst twice: lease | withdraw; the load's acquire: open -> lease
     own.leases(index).fetch_add(1, memory_order::seq_cst);

@@ -3,11 +3,13 @@
 // **Threads**: any, concurrently; a lease belongs to one thread at a time. **Lifetime**: leases keep what they need
 // alive, so they may outlive their importer.
 //
-// **What a reader must do.** While this process runs and sends its heartbeat, its leases hold: the bytes are not written. A
-// process that was stopped for longer than the exporter's timeout is cut off, and the bytes may then be reused; no kernel
-// can revoke a mapping. So read first, then call valid(), and use what was read only if it returns true.
+// **What a reader must do.** While this process runs and sends its heartbeat, its leases hold: the bytes are not
+// written. A process that was stopped for longer than the exporter's timeout is cut off, and the bytes may then be
+// reused; no kernel can revoke a mapping. So read first, then call valid(), and use what was read only if it returns
+// true.
 //
-// A forked child has no leases: its copies of them are not valid, and their end gives nothing back. It makes an importer of its own.
+// A forked child has no leases: its copies of them are not valid, and their end gives nothing back. It makes an
+// importer of its own.
 #pragma once
 
 #include <memory>
@@ -50,12 +52,13 @@ class shared_lease {
   explicit operator bool() const noexcept { return view_ != nullptr; }
   /// The leased bytes; on the device if on_device.
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
-  /// Whether the bytes are in the device's memory: only for the device's copies and kernels, which must end before the lease.
+  /// Whether the bytes are in the device's memory: only for the device's copies and kernels, which must end before the
+  /// lease.
   bool on_device() const noexcept;
   /// Copies all bytes to the host, wherever they are. Errors: device_lost; stale_buffer if the lease has ended.
   errc copy_to(std::byte* to) const noexcept;
-  /// As many whole Ts as fit. Throws std::invalid_argument if the range, which the other process chose, does not begin at a
-  /// multiple of T's alignment.
+  /// As many whole Ts as fit. Throws std::invalid_argument if the range, which the other process chose, does not begin
+  /// at a multiple of T's alignment.
   template <class T>
   std::span<T const> as() const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -63,8 +66,8 @@ class shared_lease {
     return {reinterpret_cast<T const*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
 
-  /// Whether everything read so far was the leased data. False once this process was cut off or the exporter has shut down.
-  /// Stays true if the exporter was killed, because then no process can write. False in forked children.
+  /// Whether everything read so far was the leased data. False once this process was cut off or the exporter has shut
+  /// down. Stays true if the exporter was killed, because then no process can write. False in forked children.
   bool valid() const noexcept;
   /// Ends the lease now, if there is one.
   void end() noexcept;
@@ -91,15 +94,15 @@ class shared_lease {
 /// The memory mapped for one connection. Made by buffer_importer.
 class import_view : public std::enable_shared_from_this<import_view> {
  public:
-  /// `memory`: the descriptors of the welcome, in the order data, directory, row, device memory. Throws std::runtime_error
-  /// with what cannot be used.
+  /// `memory`: the descriptors of the welcome, in the order data, directory, row, device memory. Throws
+  /// std::runtime_error with what cannot be used.
   import_view(share::welcome const& welcome, owned_fd socket, std::span<owned_fd, 4> memory,
               device_opener const& open_device);
 
   ~import_view();
 
-  /// Errors: peer_gone (also in forked children), stale_buffer (withdrawn, never exported, or of another exporter), buffer_out_of_bounds,
-  /// buffer_elsewhere (in a device's memory that this importer has not opened), device_lost.
+  /// Errors: peer_gone (also in forked children), stale_buffer (withdrawn, never exported, or of another exporter),
+  /// buffer_out_of_bounds, buffer_elsewhere (in a device's memory that this importer has not opened), device_lost.
   result<shared_lease> lease(shared_buffer_ref ref) const;
   /// The lease that an announcement has granted. Errors: as `lease`; it has then been ended.
   result<shared_lease> granted(shared_buffer_ref ref) const;

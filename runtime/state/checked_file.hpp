@@ -29,14 +29,15 @@ struct file_refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Replaces the file as a whole (replace_file in runtime/files/durable_file.hpp). Throws std::runtime_error with the file and the reason.
+/// Replaces the file as a whole (replace_file in runtime/files/durable_file.hpp). Throws std::runtime_error with the
+/// file and the reason.
 void write_checked_file(std::filesystem::path const& file, file_format const& format,
                         std::span<std::byte const> body);
 
 class checked_file {
  public:
-  /// Reads a file. Throws std::runtime_error with the file and the reason if it cannot be read, is torn, damaged, or of another kind,
-  /// version or byte order, or its body has more than `limit_bytes`.
+  /// Reads a file. Throws std::runtime_error with the file and the reason if it cannot be read, is torn, damaged, or of
+  /// another kind, version or byte order, or its body has more than `limit_bytes`.
   checked_file(std::filesystem::path const& file, file_format const& format, std::uint64_t limit_bytes);
   /// Aligned to 8 bytes. Valid while this object is.
   std::span<std::byte const> body() const noexcept;

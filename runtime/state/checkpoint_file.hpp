@@ -1,5 +1,5 @@
-// The format of a checkpoint file: a checked file (runtime/state/checked_file.hpp) "RONDOCKP" whose body is one FlatBuffer
-// (schemas/checkpoint.fbs).
+// The format of a checkpoint file: a checked file (runtime/state/checked_file.hpp) "RONDOCKP" whose body is one
+// FlatBuffer (schemas/checkpoint.fbs).
 //
 // States and payloads are raw bytes, so a file fits only the module (by names and sizes) and the byte order
 // that wrote it. `notes` were added later: an older file has none, and an older program

@@ -6,7 +6,8 @@
 //   a frame       4 bytes: length of its body; 4 bytes: CRC-32 of the body; 4 bytes: CRC-32 of these 8 bytes; the body
 //
 // The first body is a checkpoint's (runtime/state/checkpoint_file.hpp), without mail: the actors at the beginning. Each
-// later body is an entry of schemas/recording.fbs. If the writer is interrupted, the file holds a prefix of the entries.
+// later body is an entry of schemas/recording.fbs. If the writer is interrupted, the file holds a prefix of the
+// entries.
 #pragma once
 
 #include <cstdint>
@@ -61,13 +62,13 @@ using recorded = std::variant<recorded_message, recorded_launch, recorded_end, r
 /// Decodes an entry. Precondition: `body` is aligned to 8 bytes. Throws std::runtime_error with the reason.
 recorded decode_recorded(std::span<std::byte const> body, std::vector<behaviour_info> const& module);
 
-/// Writes a recording. Threads: any. Each actor's entries are in the order in which its messages completed, because its owner
-/// reports them.
+/// Writes a recording. Threads: any. Each actor's entries are in the order in which its messages completed, because its
+/// owner reports them.
 class recorder {
  public:
   using failure_handler = std::function<void(std::string const&)>;
-  /// Creates the file, which must not exist. Throws std::runtime_error with the file and the reason. `on_failure` is called
-  /// once, when the file can no longer be written.
+  /// Creates the file, which must not exist. Throws std::runtime_error with the file and the reason. `on_failure` is
+  /// called once, when the file can no longer be written.
   recorder(std::filesystem::path file, failure_handler on_failure);
   ~recorder();
 
@@ -79,8 +80,8 @@ class recorder {
   void append(device_event const& r);
   /// Returns whether the file is complete so far.
   bool flush();
-  /// Appends the last entry and syncs the file to disk; later appends have no effect. Throws std::runtime_error, each time, if
-  /// that or an earlier write failed.
+  /// Appends the last entry and syncs the file to disk; later appends have no effect. Throws std::runtime_error, each
+  /// time, if that or an earlier write failed.
   void close();
   bool is_closed() const;
   /// Whether this is a forked child's copy: it writes nothing.
@@ -108,8 +109,8 @@ class recorder {
 /// Threads: one at a time.
 class recording_reader {
  public:
-  /// Reads the head and the first frame. Throws std::runtime_error with the reason if they are torn, damaged, or foreign,
-  /// or from another module, version, or byte order. The stream must be binary and outlive the reader.
+  /// Reads the head and the first frame. Throws std::runtime_error with the reason if they are torn, damaged, or
+  /// foreign, or from another module, version, or byte order. The stream must be binary and outlive the reader.
   recording_reader(std::istream& from, std::vector<behaviour_info> const& module);
 
   /// The actors at the beginning.

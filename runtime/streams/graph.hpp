@@ -9,10 +9,11 @@
 //   g.start();
 //   g.wait();
 //
-// Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a transfer, once for
-// all readers of an output there, and says what it costs.
+// Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a
+// transfer, once for all readers of an output there, and says what it costs.
 //
-// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint` and `counts`. Lifetime: within its runtime's.
+// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint` and `counts`. Lifetime: within its
+// runtime's.
 #pragma once
 
 #include <chrono>
@@ -93,7 +94,8 @@ class graph {
   graph(graph const&) = delete;
   graph& operator=(graph const&) = delete;
 
-  // -- building; throws std::invalid_argument for a name that is taken or empty, for a port that is connected, and after `start`
+  // -- building; throws std::invalid_argument for a name that is taken or empty, for a port that is connected, and
+  // after `start`
 
   /// A stage of this type, with its options.
   template <class Stage>
@@ -108,7 +110,8 @@ class graph {
                   "the frames of the output are of another type than those of the input");
     connect_untyped(from.owner, from.stage, from.port, to.owner, to.stage, to.port, options);
   }
-  /// The same for stages known at run time, by numbers. Throws std::invalid_argument also if the types of frames differ.
+  /// The same for stages known at run time, by numbers. Throws std::invalid_argument also if the types of frames
+  /// differ.
   std::uint32_t add_untyped(stage_kind const& kind, std::string name, void const* options,
                             stage_options const& how);
   /// The same as `connect`.
@@ -116,7 +119,8 @@ class graph {
                        graph const* to_graph, std::uint32_t to, std::uint32_t input,
                        connection_options const& options);
 
-  /// Where the stage will work, as things stand: an index in the runtime's list of devices. Throws graph_error if it can work nowhere.
+  /// Where the stage will work, as things stand: an index in the runtime's list of devices. Throws graph_error if it
+  /// can work nowhere.
   template <class Stage>
   std::uint32_t negotiated_place(stage_ref<Stage> const& stage) const {
     return place_of(stage.number);
@@ -128,41 +132,45 @@ class graph {
 
   /// The files that its stages read and write. `goes_on`: with `start_from`.
   file_uses files(bool goes_on = false) const;
-  /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a stage refuses, a
-  /// circle, no place for a stage, a transfer although `strict`, no memory, a stage that would write a file which another one reads or writes.
+  /// Begins. Throws graph_error, which names the stage or the connection: an input that is not connected, shapes that a
+  /// stage refuses, a circle, no place for a stage, a transfer although `strict`, no memory, a stage that would write a
+  /// file which another one reads or writes.
   void start();
-  /// The same, but goes on from a checkpoint of such a graph: with its next tick, and with the scratch memory that its stages had. Their
-  /// states are fresh, as after a restart. Throws graph_error also if the checkpoint is of another graph, and std::runtime_error with the
-  /// file and the reason if it cannot be read or is damaged. Returns the number of the next tick.
+  /// The same, but goes on from a checkpoint of such a graph: with its next tick, and with the scratch memory that its
+  /// stages had. Their states are fresh, as after a restart. Throws graph_error also if the checkpoint is of another
+  /// graph, and std::runtime_error with the file and the reason if it cannot be read or is damaged. Returns the number
+  /// of the next tick.
   std::uint64_t start_from(std::filesystem::path const& checkpoint);
-  /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops; `handler_failed` if
-  /// a stage could not go on, see stage_context::fail_graph.
+  /// Waits until all stages have ended. `timed_out`; a stage's failure if it was stopped by one: the graph then stops;
+  /// `handler_failed` if a stage could not go on, see stage_context::fail_graph.
   error_code wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365));
-  /// Stops the clock, lets the frames under way arrive, and ends the stages. `timed_out` if some have not ended within the limit: they
-  /// are terminated, and `why_failed` names them.
+  /// Stops the clock, lets the frames under way arrive, and ends the stages. `timed_out` if some have not ended within
+  /// the limit: they are terminated, and `why_failed` names them.
   error_code stop(std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
-  /// No ticks are made until `resume`; the frames under way arrive. The clock goes on with the next number, so none are skipped. Returns
-  /// how many it has made, without those of sources with ticks of their own.
+  /// No ticks are made until `resume`; the frames under way arrive. The clock goes on with the next number, so none are
+  /// skipped. Returns how many it has made, without those of sources with ticks of their own.
   /// `wrong_state` if the graph has not started; the runtime's error if it has ended.
   result<std::uint64_t> pause();
   /// Ends a pause. Returns as `pause`.
   result<std::uint64_t> resume();
 
-  /// Between two ticks, writes what `start_from` needs to `file`, which is replaced as a whole: the graph pauses until the frames under
-  /// way have arrived, and goes on. What `latest` inputs keep of earlier ticks is not saved. Returns the number of the next tick; nullopt if
-  /// the graph has come to its end, or a source has: then nothing is written. Throws std::runtime_error with the file and the reason: the
-  /// graph has not started, its frames do not arrive within the limit, the file cannot be written.
+  /// Between two ticks, writes what `start_from` needs to `file`, which is replaced as a whole: the graph pauses until
+  /// the frames under way have arrived, and goes on. What `latest` inputs keep of earlier ticks is not saved. Returns
+  /// the number of the next tick; nullopt if the graph has come to its end, or a source has: then nothing is written.
+  /// Throws std::runtime_error with the file and the reason: the graph has not started, its frames do not arrive within
+  /// the limit, the file cannot be written.
   std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file,
                                           std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
   // -- replacing a stage while the graph runs
   //
-  // Between two ticks, the stage gets other options, or becomes one of another type with the same ports. Its frames in hand, its edges and its
-  // counts stay, so nothing is lost, and nothing is processed twice. It begins with a fresh state and `on_start`; its scratch memory stays if
-  // its type does, and a new type begins with zeros, unless it says `using upgrades = Old`. A host side is opened before the old one is
-  // closed. Its device stands still for a moment (a safepoint). All of them throw graph_error, without changes: the stage has ended, its
-  // frames or ports would differ, it needs more scratch memory than it keeps, the runtime's module lacks the type, no safepoint.
+  // Between two ticks, the stage gets other options, or becomes one of another type with the same ports. Its frames in
+  // hand, its edges and its counts stay, so nothing is lost, and nothing is processed twice. It begins with a fresh
+  // state and `on_start`; its scratch memory stays if its type does, and a new type begins with zeros, unless it says
+  // `using upgrades = Old`. A host side is opened before the old one is closed. Its device stands still for a moment (a
+  // safepoint). All of them throw graph_error, without changes: the stage has ended, its frames or ports would differ,
+  // it needs more scratch memory than it keeps, the runtime's module lacks the type, no safepoint.
 
   /// Other options. Throws std::invalid_argument if the stage is of another type by now.
   template <class Stage>
@@ -184,7 +192,8 @@ class graph {
 
   // -- observing
 
-  /// What a stage has done; the sum over its replicas. After the end, and after a failure, the last counts; zeros if its device was lost.
+  /// What a stage has done; the sum over its replicas. After the end, and after a failure, the last counts; zeros if
+  /// its device was lost.
   template <class Stage>
   stage_counts counts(stage_ref<Stage> const& stage) const {
     return counts_of(stage.number);

@@ -1,7 +1,7 @@
 // Reports of a running graph for observers: runtime/observe/graph_reports.hpp.
 //
-// Only a stage's actor may read its counts, so they are asked for. A report waits for the answers for a short time, and takes the last
-// ones of a stage that is busy for longer; the next report then has its newer ones.
+// Only a stage's actor may read its counts, so they are asked for. A report waits for the answers for a short time, and
+// takes the last ones of a stage that is busy for longer; the next report then has its newer ones.
 //
 // Threads: one at a time. The graph's stages may run, and may be gone.
 #pragma once

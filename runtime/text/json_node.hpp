@@ -1,6 +1,7 @@
 // A small JSON tree that keeps each number as it was written, and each field that is given twice.
 //
-// Boost.JSON's parser reads the text. Boost's own tree would round numbers to doubles and drop the first of two equal fields.
+// Boost.JSON's parser reads the text. Boost's own tree would round numbers to doubles and drop the first of two equal
+// fields.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,8 @@ namespace rondo {
 
 class json_reader {
  public:
-  /// `path` is the position of `value` in the document: "" for the root. Throws if it is not an object or has a field twice.
+  /// `path` is the position of `value` in the document: "" for the root. Throws if it is not an object or has a field
+  /// twice.
   json_reader(json_node const& value, std::string origin, std::string path = {});
 
   /// Each reads the field with this name. If there is none, `to` stays unchanged.

@@ -7,7 +7,8 @@
 
 namespace rondo {
 
-/// The one of `known` with the fewest letters that differ from `given`; empty if none is close. Among equals, the first one.
+/// The one of `known` with the fewest letters that differ from `given`; empty if none is close. Among equals, the first
+/// one.
 std::string nearest_name(std::string_view given, std::vector<std::string> const& known);
 
 /// `; did you mean 'NAME'?`, or nothing if no name is close.

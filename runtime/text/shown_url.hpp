@@ -1,7 +1,7 @@
 // URLs as messages may show them: without user, password or token.
 //
-// Whatever shows a URL, an endpoint or an argument that may be one passes it through here. Header only, so that actors/ can
-// use it without linking the runtime.
+// Whatever shows a URL, an endpoint or an argument that may be one passes it through here. Header only, so that actors/
+// can use it without linking the runtime.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,9 @@ inline std::size_t bytes_of_user(std::string_view url) noexcept {
 
 }  // namespace detail
 
-/// One URL, several separated by commas, or any text with URLs in it: `tls://user:secret@host` becomes `tls://***@host`,
-/// `user:secret@host` becomes `***@host`, and the query of a URL, which may hold a token, `?...`. Text that has neither is
-/// returned as it is.
+/// One URL, several separated by commas, or any text with URLs in it: `tls://user:secret@host` becomes
+/// `tls://***@host`, `user:secret@host` becomes `***@host`, and the query of a URL, which may hold a token, `?...`.
+/// Text that has neither is returned as it is.
 inline std::string shown_url(std::string_view text) {
   constexpr std::string_view mark = "://", hidden = "***@";
   std::string shown;

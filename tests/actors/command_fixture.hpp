@@ -73,8 +73,8 @@ inline std::string make_clip(folder const& dir, std::string const& name, int fra
   return dir / name;
 }
 
-/// What a killed process leaves may end within a packet: it is `torn`, which a reader counts as one that is marked, and one that
-/// cannot be decoded.
+/// What a killed process leaves may end within a packet: it is `torn`, which a reader counts as one that is marked, and
+/// one that cannot be decoded.
 inline std::int64_t frames_in(std::string const& file, bool torn = false) {
   video::video_reader reader(file);
   std::vector<std::byte> memory(video::frame_bytes(reader.width(), reader.height()));

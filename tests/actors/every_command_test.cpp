@@ -1,5 +1,5 @@
-// What holds for every command of the program. The list of commands, and their options, come from its help: a new command fails here
-// until it has its ways below.
+// What holds for every command of the program. The list of commands, and their options, come from its help: a new
+// command fails here until it has its ways below.
 #include <map>
 #include <optional>
 
@@ -216,7 +216,8 @@ TEST_CASE(
     for (auto at = std::sregex_iterator(help.begin(), help.end(), numeric); at != std::sregex_iterator();
          ++at) {
       auto const option = (*at)[1].str();
-      // They share what reads numbers: all wrong ones are tried once, and one that is none and one beyond any bound for each.
+      // They share what reads numbers: all wrong ones are tried once, and one that is none and one beyond any bound for
+      // each.
       std::vector<char const*> all_wrong{"nan", "99999999999999999999"};
       if (options++ == 0) all_wrong.insert(all_wrong.end(), {"-1", "1e400", "", "4x", "0x10"});
       for (auto const* const wrong : all_wrong) {

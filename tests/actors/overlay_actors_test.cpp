@@ -1,5 +1,5 @@
-// The camera and the painter on a runtime: they draw the same pixels as the plain stages, keep order, obey control and refuse
-// bad frames.
+// The camera and the painter on a runtime: they draw the same pixels as the plain stages, keep order, obey control and
+// refuse bad frames.
 #include <algorithm>
 #include <cstring>
 #include <future>

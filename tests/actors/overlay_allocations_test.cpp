@@ -1,6 +1,6 @@
-// While frames run, `rondo overlay` allocates nothing. The job runs here as in the command, and gets its frames from a pipe,
-// so that the test knows its progress. counting_malloc.hpp describes which allocations count. Pictures and checkpoints do
-// allocate, and none are made here.
+// While frames run, `rondo overlay` allocates nothing. The job runs here as in the command, and gets its frames from a
+// pipe, so that the test knows its progress. counting_malloc.hpp describes which allocations count. Pictures and
+// checkpoints do allocate, and none are made here.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -32,8 +32,8 @@ std::atomic<int> timers_set{0};
 
 }  // namespace
 
-/// Asio sets its timers with this function: once when a timer has fired, and once when a handler waits again. While frames
-/// run, only the runtime's watchdog does so.
+/// Asio sets its timers with this function: once when a timer has fired, and once when a handler waits again. While
+/// frames run, only the runtime's watchdog does so.
 extern "C" int timerfd_settime(int timer, int flags, itimerspec const* next, itimerspec* before) noexcept {
   ++timers_set;
   return static_cast<int>(syscall(SYS_timerfd_settime, timer, flags, next, before));

@@ -36,8 +36,8 @@ class pipe_camera {
     file_ = ::open(path_.c_str(), O_WRONLY);
     put("YUV4MPEG2 W160 H120 F25:1 Ip A1:1 C420mpeg2\n");
   }
-  /// Returns when the job has taken all but a few frames, which the pipe and FFmpeg hold; returns false if the job has closed
-  /// the pipe.
+  /// Returns when the job has taken all but a few frames, which the pipe and FFmpeg hold; returns false if the job has
+  /// closed the pipe.
   bool play(int frames) {
     for (int i = 0; i < frames && !gone_; ++i, ++number_) {
       int const at = number_ % 200 < 100 ? number_ % 100 : 100 - number_ % 100;

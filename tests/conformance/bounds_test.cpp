@@ -150,8 +150,8 @@ TEST_CASE("every completion handler has been called when the runtime is destroye
 TEST_CASE("stop returns in time and names a stuck actor", "[G10]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
-  // The handler returns after the runtime is destroyed, perhaps while the process exits: its thread must still find its memory,
-  // and then end.
+  // The handler returns after the runtime is destroyed, perhaps while the process exits: its thread must still find its
+  // memory, and then end.
   static auto& gates = *new std::vector<std::unique_ptr<in_reach<gate>>>;
   gate& at = **gates.emplace_back(std::make_unique<in_reach<gate>>());
   gate_keeper const keeper{at};

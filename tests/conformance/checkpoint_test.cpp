@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::uint32_t senders = 4, stores = 4;  // the way to the last store is by the relay
 
-/// Host threads that send notes without a pause, each in its own manner: one tells without waiting, one the same in batches, one awaits
-/// the mailbox's answer, and one waits for room. Each counts, for each way and level, what was accepted.
+/// Host threads that send notes without a pause, each in its own manner: one tells without waiting, one the same in
+/// batches, one awaits the mailbox's answer, and one waits for room. Each counts, for each way and level, what was
+/// accepted.
 class note_senders {
  public:
   note_senders(std::array<rondo::actor_ref<orderly>, stores> const& to,
@@ -111,7 +112,8 @@ std::vector<written> write_under_load(rondo::config const& settings, bool pinned
   return all;
 }
 
-/// Each store goes on from the file: it gets every note once and in order, and none is missing that had been accepted before.
+/// Each store goes on from the file: it gets every note once and in order, and none is missing that had been accepted
+/// before.
 void check(written const& file, rondo::config const& settings) {
   auto const rt = start(settings);
   rondo::restore(*rt, file.path);

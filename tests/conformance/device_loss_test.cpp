@@ -1,5 +1,5 @@
-// G9: losing a device ends every pending ask with an error that says so and names what ran, and a new runtime resumes from
-// the last checkpoint.
+// G9: losing a device ends every pending ask with an error that says so and names what ran, and a new runtime resumes
+// from the last checkpoint.
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/observe/telemetry.hpp"

@@ -32,13 +32,13 @@ struct variant {
 };
 inline std::ostream& operator<<(std::ostream& out, variant const& v) { return out << v.name; }
 
-/// cpu, emulated, and cuda with warps and with blocks if there is a GPU, each persistent and in rounds; emulated with 8 lanes,
-/// persistent, and with 32 in rounds. If RONDO_DEVICE is set, only those with that device.
+/// cpu, emulated, and cuda with warps and with blocks if there is a GPU, each persistent and in rounds; emulated with 8
+/// lanes, persistent, and with 32 in rounds. If RONDO_DEVICE is set, only those with that device.
 std::vector<variant> variants();
 /// Runtimes of several devices.
 std::vector<variant> variants_of_several();
-/// Returns `all`; if it is empty, ends the process and says that the test is skipped. A visit of tools/gpu runs each test in a
-/// process of its own.
+/// Returns `all`; if it is empty, ends the process and says that the test is skipped. A visit of tools/gpu runs each
+/// test in a process of its own.
 std::vector<variant> some_of(std::vector<variant> all);
 /// Starts the testbed on this variant. Compiled once, in harness.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
@@ -197,8 +197,8 @@ class listener {
   std::vector<Event> events_;
 };
 
-/// Waits until nothing waits or runs in active actors, then returns the telemetry of that moment. `still_waiting`: the mail
-/// of deactivated actors. Throws if the counters never account for every message.
+/// Waits until nothing waits or runs in active actors, then returns the telemetry of that moment. `still_waiting`: the
+/// mail of deactivated actors. Throws if the counters never account for every message.
 rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t still_waiting = 0);
 
 /// All values of a journal, in order.

@@ -1,5 +1,5 @@
-// Words that a test and its handlers share, in memory that every device of this build can access: pinned if there is a GPU.
-// Allocated once, because a later allocation may wait for a grid, which never ends.
+// Words that a test and its handlers share, in memory that every device of this build can access: pinned if there is a
+// GPU. Allocated once, because a later allocation may wait for a grid, which never ends.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,8 @@ TEST_CASE("a deactivated actor keeps its mail and handles none until it is activ
   CHECK(inspect(actor).now.state == rondo::lifecycle::active);
 }
 
-// Regression: a pinned team without an actor to run took nothing in before its 64th look, and began to count in each round.
+// Regression: a pinned team without an actor to run took nothing in before its 64th look, and began to count in each
+// round.
 TEST_CASE("a pinned actor is activated however short the rounds are", "[G8][G11]") {
   auto v = GENERATE(from_range(variants()));
   INFO(v.name);

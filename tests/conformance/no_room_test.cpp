@@ -6,7 +6,8 @@ using namespace conformance;
 
 namespace {
 
-/// Sends `count` notes in order with try_tell, each until it is accepted. Returns the number of refusals for want of room.
+/// Sends `count` notes in order with try_tell, each until it is accepted. Returns the number of refusals for want of
+/// room.
 std::uint64_t insist(rondo::actor_ref<orderly> const& to, std::uint32_t sender, std::uint32_t count,
                      std::uint8_t priority) {
   std::uint64_t refusals = 0;

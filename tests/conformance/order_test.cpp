@@ -126,7 +126,8 @@ TEST_CASE("at each pick the highest priority comes first, and the oldest within 
   CHECK(read_all(actor) == expected);
 }
 
-// Regression: the slot of the oldest message was released instead, so that message was lost and the urgent one handled twice.
+// Regression: the slot of the oldest message was released instead, so that message was lost and the urgent one handled
+// twice.
 TEST_CASE("an urgent message for a batch handler is handled once, and the older ones after it", "[G1][G3]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

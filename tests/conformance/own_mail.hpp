@@ -6,7 +6,8 @@
 
 namespace conformance {
 
-/// Takes `count` steps, which `steps` counts; fails instead of the step before which `fail_at` are left, if that is not 0.
+/// Takes `count` steps, which `steps` counts; fails instead of the step before which `fail_at` are left, if that is not
+/// 0.
 struct walk {
   word* steps;
   std::uint32_t count, fail_at;

@@ -103,8 +103,8 @@ TEST_CASE("a tell that does not wait is refused while others of its priority wai
   outcomes told, impatient;
   for (std::uint32_t i = 0; i < 5; ++i) actor.tell(note{0, 1, i}, patiently, told.handler());
   REQUIRE(eventually([&] { return told.ok == 2; }));
-  // From the moment at which the device has reported it; before that, on a device with its own memory, it is queued behind
-  // the others.
+  // From the moment at which the device has reported it; before that, on a device with its own memory, it is queued
+  // behind the others.
   std::uint32_t next = 5;
   REQUIRE(eventually([&] {
     auto const ec = actor.try_tell(note{0, 1, next});

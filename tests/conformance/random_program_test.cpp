@@ -1,5 +1,5 @@
-// Random programs compared with a model: at each safepoint the counters, the depths by priority and the results that callers
-// got agree with the model.
+// Random programs compared with a model: at each safepoint the counters, the depths by priority and the results that
+// callers got agree with the model.
 //
 // RONDO_SEED repeats a run.
 #include <map>

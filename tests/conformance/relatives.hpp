@@ -1,4 +1,5 @@
-// Behaviours that ask their host for timers, answers within a time limit, and children, and that watch each other; and supervisors.
+// Behaviours that ask their host for timers, answers within a time limit, and children, and that watch each other; and
+// supervisors.
 #pragma once
 
 #include "actors/supervision/supervisor.hpp"

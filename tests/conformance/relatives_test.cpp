@@ -1,4 +1,5 @@
-// What actors ask their host for: timers, answers within a time limit, children, links, and notice of ends; and supervisors.
+// What actors ask their host for: timers, answers within a time limit, children, links, and notice of ends; and
+// supervisors.
 #include "runtime/checkpoint.hpp"
 #include "tests/conformance/harness.hpp"
 

@@ -82,7 +82,8 @@ struct inquirer {
   }
 };
 
-/// Forwards to a worker what is not this message: `whose`, which has the declared reply, or else read_work, which does not.
+/// Forwards to a worker what is not this message: `whose`, which has the declared reply, or else read_work, which does
+/// not.
 struct pass_on {
   rondo::actor_id to;
   std::uint32_t well;

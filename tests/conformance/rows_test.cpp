@@ -3,7 +3,8 @@
 
 using namespace conformance;
 
-// Regression: planted in copy_words, a load wider than the address allows escaped, because all messages happened to lie well.
+// Regression: planted in copy_words, a load wider than the address allows escaped, because all messages happened to lie
+// well.
 TEST_CASE("messages arrive whole from wherever they lie in their sender's state", "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);

@@ -1,5 +1,5 @@
-// One runtime with several devices: refs look the same, messages cross by way of the host in order and without loss, and a
-// checkpoint, upgrade, loss or stop affects all devices at once.
+// One runtime with several devices: refs look the same, messages cross by way of the host in order and without loss,
+// and a checkpoint, upgrade, loss or stop affects all devices at once.
 #include "runtime/checkpoint.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/upgrade.hpp"

@@ -11,7 +11,8 @@ inline constexpr std::uint32_t parcel_senders = 4;
 struct parcel {
   std::uint32_t sender, value;
 };
-/// The same, handled in batches, as a wide message, and with an answer. In the wide message, `wrong` stashes or unstashes in a tile.
+/// The same, handled in batches, as a wide message, and with an answer. In the wide message, `wrong` stashes or
+/// unstashes in a tile.
 struct crate {
   std::uint32_t sender, value;
 };

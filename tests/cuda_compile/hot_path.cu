@@ -1,5 +1,5 @@
-// The steps that every message takes, each in a separate kernel, so that its PTX can be checked (hot_path.cmake). Nothing
-// here runs.
+// The steps that every message takes, each in a separate kernel, so that its PTX can be checked (hot_path.cmake).
+// Nothing here runs.
 #include "kernels/actor/ring_kernel.hpp"
 #include "kernels/grid/io_team.hpp"
 

@@ -1,7 +1,7 @@
 // Makes nvcc generate device code for a module with every kind of handler, and for the ring kernel that runs it.
 //
-// Including a header only parses it: most of kernels/ is templates and inline functions, which nvcc compiles only if a kernel
-// calls them. Nothing here runs.
+// Including a header only parses it: most of kernels/ is templates and inline functions, which nvcc compiles only if a
+// kernel calls them. Nothing here runs.
 #include "kernels/actor/launch.hpp"
 #include "kernels/actor/ring_kernel.hpp"
 
@@ -23,8 +23,8 @@ struct stream {
   std::uint64_t sample;
 };
 
-// A type's identity is the hash of its name, which each compiler spells in its own way. nvcc evaluates the asserts for the
-// device and g++ for the host, so both recognise each other's messages.
+// A type's identity is the hash of its name, which each compiler spells in its own way. nvcc evaluates the asserts for
+// the device and g++ for the host, so both recognise each other's messages.
 static_assert(rondo::type_name<rondo::message_header> == "rondo::message_header");
 static_assert(rondo::type_id<rondo::message_header> == rondo::detail::fnv1a("rondo::message_header"));
 

@@ -1,5 +1,5 @@
-// README's first example with its steps for GPUs, in one .cu file: nvcc also compiles a program's use of the runtime. See
-// cuda_module.hpp for what it does not compile of coroutines.
+// README's first example with its steps for GPUs, in one .cu file: nvcc also compiles a program's use of the runtime.
+// See cuda_module.hpp for what it does not compile of coroutines.
 #include "runtime/device/cuda/cuda_module.hpp"
 
 #include <boost/asio/as_tuple.hpp>

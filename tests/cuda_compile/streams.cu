@@ -1,5 +1,5 @@
-// Makes nvcc generate device code for a module of stages: `process`, edges, frame pools, the clock, the ends of transfers. Nothing here
-// runs.
+// Makes nvcc generate device code for a module of stages: `process`, edges, frame pools, the clock, the ends of
+// transfers. Nothing here runs.
 #include "actors/video/stages/blur.hpp"
 #include "actors/video/stages/compositor.hpp"
 #include "actors/video/stages/frame_rate.hpp"

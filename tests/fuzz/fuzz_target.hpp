@@ -1,7 +1,8 @@
-// The function that a fuzzer calls once for each input: libFuzzer (tools/fuzz), or replay.cpp, which any compiler builds.
+// The function that a fuzzer calls once for each input: libFuzzer (tools/fuzz), or replay.cpp, which any compiler
+// builds.
 //
-// A target accepts every input, catches only the exceptions that its parser documents, and aborts the process (require) if
-// the parser breaks another promise.
+// A target accepts every input, catches only the exceptions that its parser documents, and aborts the process (require)
+// if the parser breaks another promise.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Fuzzes message payloads: as JSON text, and as the bytes that an actor may have written. The first byte chooses the type.
+// Fuzzes message payloads: as JSON text, and as the bytes that an actor may have written. The first byte chooses the
+// type.
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.hpp"

@@ -1,4 +1,5 @@
-// Fuzzes what processes say to each other when they pass frames or share buffers: greetings, headers and packets of fixed sizes.
+// Fuzzes what processes say to each other when they pass frames or share buffers: greetings, headers and packets of
+// fixed sizes.
 #include <algorithm>
 #include <cctype>
 #include <cstring>

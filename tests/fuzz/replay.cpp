@@ -1,5 +1,5 @@
-// Runs one fuzz target without libFuzzer: over the files of a folder, then over inputs made from them by ten thousand random
-// changes, which are the same in each run.
+// Runs one fuzz target without libFuzzer: over the files of a folder, then over inputs made from them by ten thousand
+// random changes, which are the same in each run.
 //
 //   fuzz_NAME FOLDER [CHANGED]      fuzz_NAME FILE
 //

@@ -1,5 +1,5 @@
-// Fuzzes the server side of a TLS connection: the client's bytes arrive whole, in part, changed, mixed with others, or not at
-// all.
+// Fuzzes the server side of a TLS connection: the client's bytes arrive whole, in part, changed, mixed with others, or
+// not at all.
 //
 // An input is a sequence of steps of two bytes: an action and its amount.
 #include <openssl/ssl.h>

@@ -1,7 +1,7 @@
 // Fuzzes bytes from a socket: cuts them into frames, verifies each as request and as response, then reads every field.
 //
-// The classes are flatc's object API (--gen-object-api), which copies everything that a buffer holds, so fields that are
-// added to the schema later are read here too.
+// The classes are flatc's object API (--gen-object-api), which copies everything that a buffer holds, so fields that
+// are added to the schema later are read here too.
 #include <algorithm>
 #include <cstring>
 #include <vector>

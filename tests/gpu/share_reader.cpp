@@ -1,5 +1,5 @@
-// The second process of the test of shared buffers: share_reader SOCKET SUM reads the announced buffer on GPU 0, and exits
-// with 0 if its words add up to SUM.
+// The second process of the test of shared buffers: share_reader SOCKET SUM reads the announced buffer on GPU 0, and
+// exits with 0 if its words add up to SUM.
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>

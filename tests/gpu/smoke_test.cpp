@@ -1,5 +1,5 @@
-// A ladder of the smallest things: whichever is the first to fail says where to look. They run on cuda, or on the device that
-// RONDO_DEVICE names.
+// A ladder of the smallest things: whichever is the first to fail says where to look. They run on cuda, or on the
+// device that RONDO_DEVICE names.
 #include <cstdlib>
 #include <vector>
 

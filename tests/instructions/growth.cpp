@@ -1,5 +1,5 @@
-// What operations of the library cost where there are many of what they are about: each case runs with few and with many. growth.py
-// counts its instructions for one of them with callgrind, and fails where they grow.
+// What operations of the library cost where there are many of what they are about: each case runs with few and with
+// many. growth.py counts its instructions for one of them with callgrind, and fails where they grow.
 //
 // Clocks decide nothing here: all that is counted happens, in whatever order.
 #include <valgrind/callgrind.h>

@@ -1,5 +1,6 @@
-// The instructions of the CPU path: runs each case alone, on one thread and without a runtime, so that valgrind sees the same
-// each time. compare.py counts them with callgrind, and compares with `budget`; stalls.py looks at the accesses to memory.
+// The instructions of the CPU path: runs each case alone, on one thread and without a runtime, so that valgrind sees
+// the same each time. compare.py counts them with callgrind, and compares with `budget`; stalls.py looks at the
+// accesses to memory.
 #include <sys/mman.h>
 #include <valgrind/callgrind.h>
 

@@ -1,4 +1,5 @@
-// Runs: what a batch looks like in the mailbox, and that a handler, a failure, a priority or a command never shows the difference.
+// Runs: what a batch looks like in the mailbox, and that a handler, a failure, a priority or a command never shows the
+// difference.
 #include <array>
 #include <vector>
 

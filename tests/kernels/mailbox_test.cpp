@@ -1,4 +1,5 @@
-// A mailbox compared with a std::deque: exact capacity, order, which message queues the actor, tickets close to overflow.
+// A mailbox compared with a std::deque: exact capacity, order, which message queues the actor, tickets close to
+// overflow.
 #include "kernels/mail/mailbox.hpp"
 
 #include <deque>

@@ -28,9 +28,9 @@ class reference_mail {
   }
   std::size_t size() const { return waiting_.size(); }
 
-  /// Removes and returns the message to handle next: the oldest one of the highest priority, or the oldest of all after `limit`
-  /// overtakes. A message of the default priority has to wait for all older ones to be committed, another one for the older
-  /// ones that do not have the default priority. The message of the oldest slot moves into the hole.
+  /// Removes and returns the message to handle next: the oldest one of the highest priority, or the oldest of all after
+  /// `limit` overtakes. A message of the default priority has to wait for all older ones to be committed, another one
+  /// for the older ones that do not have the default priority. The message of the oldest slot moves into the hole.
   bool take(sent& out) {
     sent *oldest = nullptr, *best = nullptr;
     for (auto& s : waiting_) {

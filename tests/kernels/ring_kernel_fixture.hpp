@@ -1,5 +1,5 @@
-// A machine for the tests of the ring kernel: threads that run the ring kernel over an arena, without a runtime, and a host
-// that only stores its events.
+// A machine for the tests of the ring kernel: threads that run the ring kernel over an arena, without a runtime, and a
+// host that only stores its events.
 #pragma once
 
 #include <algorithm>

@@ -83,8 +83,8 @@ void against_model(std::uint32_t start) {
   }
 }
 
-/// Senders to several actors, and teams that park as a ring kernel does: all mail is taken, and each actor has one owner at a
-/// time.
+/// Senders to several actors, and teams that park as a ring kernel does: all mail is taken, and each actor has one
+/// owner at a time.
 void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
   CAPTURE(start, rings, test_seed());
   std::uint32_t const actors = 5, senders = 2, teams = 3, each = 3'000, all = senders * each;

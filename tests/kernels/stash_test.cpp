@@ -1,4 +1,5 @@
-// Stashed messages compared with a sorted list that marks them: order, capacity, depths, and when an actor with a stash is ready.
+// Stashed messages compared with a sorted list that marks them: order, capacity, depths, and when an actor with a stash
+// is ready.
 #include <algorithm>
 
 #include "kernels/mail/scheduler.hpp"

@@ -1,4 +1,5 @@
-// The helpers of the kernels' scenarios: a small arena in watched memory, numbered notes, and the owner's access to them.
+// The helpers of the kernels' scenarios: a small arena in watched memory, numbered notes, and the owner's access to
+// them.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +16,8 @@ struct note {
   std::uint32_t sender, number;
 };
 
-/// The behaviour of the actors. Its handler must not run: the scenarios take the mail from the mailbox themselves, as owners.
+/// The behaviour of the actors. Its handler must not run: the scenarios take the mail from the mailbox themselves, as
+/// owners.
 struct taker {
   using messages = rondo::messages<note>;
   void on(context&, note const&) { std::abort(); }

@@ -146,8 +146,8 @@ void no_ask_survives_close(execution& x) {
   }
 }
 
-/// One thread with one timer keeps the deadlines, as runtime::sweep_deadlines does: a new nearest deadline is posted to it,
-/// and each sweep returns the next one.
+/// One thread with one timer keeps the deadlines, as runtime::sweep_deadlines does: a new nearest deadline is posted to
+/// it, and each sweep returns the next one.
 void no_deadline_is_missed(execution& x) {
   ask_world w{x, 3};
   outcome seen[3];

@@ -84,8 +84,8 @@ void leases_exclude(execution& x) {
   x.require(*reinterpret_cast<std::uint64_t*>(w.table().entry(0).base) == 1 + 2, "no write is lost");
 }
 
-/// An owner releases while readers lease the buffer; a pool takes the slot back and reuses it. The handle's numbers reach the
-/// readers without any order, as a guessed number would.
+/// An owner releases while readers lease the buffer; a pool takes the slot back and reuses it. The handle's numbers
+/// reach the readers without any order, as a guessed number would.
 void reuse_waits_for_leases(execution& x) {
   buffer_world w{x, 1};
   auto& uses = x.shared<atomic<std::uint32_t>>();

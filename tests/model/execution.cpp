@@ -8,8 +8,8 @@
 namespace model {
 
 namespace {
-/// Turns that every thread may spend in spin loops while nobody stores anything. Loops that end by count or by time need
-/// fewer.
+/// Turns that every thread may spend in spin loops while nobody stores anything. Loops that end by count or by time
+/// need fewer.
 constexpr std::uint32_t patience = 256;
 /// Steps that a thread may take in a row while others are ready: some loops wait for another thread without a hint.
 constexpr std::uint32_t fair_share = 300;

@@ -78,8 +78,8 @@ class execution {
   void require(bool holds, What what) {
     if (!holds) require(false, what().c_str());
   }
-  /// Lets waits of less than a second time out when no other thread can make progress. Unless this is called none does, so
-  /// that a lost wake-up is detected; waits of a second or more never time out.
+  /// Lets waits of less than a second time out when no other thread can make progress. Unless this is called none does,
+  /// so that a lost wake-up is detected; waits of a second or more never time out.
   void let_time_pass() noexcept { time_passes_ = true; }
   /// Adds a note to the trace.
   void note(std::string const& text);

@@ -7,8 +7,8 @@ namespace model {
 
 namespace {
 
-/// A grid whose teams only count. The counters of the teams and of the I/O team are not atomic; nobody may access them while
-/// the team runs.
+/// A grid whose teams only count. The counters of the teams and of the I/O team are not atomic; nobody may access them
+/// while the team runs.
 struct grid_world {
   grid_world(execution& in, std::uint32_t teams)
       : x(in), a(in, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = teams, .heap_bytes = 256}) {

@@ -6,8 +6,8 @@ namespace model {
 
 namespace {
 
-/// After sixty-four lives the generation bits in the word are the same again: a ref to the old life must not reach the new
-/// actor.
+/// After sixty-four lives the generation bits in the word are the same again: a ref to the old life must not reach the
+/// new actor.
 void generation_wraps(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
   auto s = w.spec(0, 2, 65);
@@ -42,8 +42,8 @@ void send_until_gone(team_world& w, actor_id to, std::uint32_t sender, std::uint
   }
 }
 
-/// An actor is launched while a sender with its ref already sends: it is gone until it is launched, and its first note finds
-/// it complete.
+/// An actor is launched while a sender with its ref already sends: it is gone until it is launched, and its first note
+/// finds it complete.
 void launch_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 4096}, 1};
   auto s = w.spec(0, 2);
@@ -77,8 +77,8 @@ void launch_against_sender(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// An actor is terminated while two senders write to it. Its successor in the same cell gets none of their notes, and each
-/// accepted note is handled or dead. `control` determines whether waiting mail is handled first.
+/// An actor is terminated while two senders write to it. Its successor in the same cell gets none of their notes, and
+/// each accepted note is handled or dead. `control` determines whether waiting mail is handled first.
 void terminate(execution& x, std::uint32_t control) {
   team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -117,8 +117,8 @@ void terminate(execution& x, std::uint32_t control) {
 void drain_against_sender(execution& x) { terminate(x, control_drain); }
 void discard_against_sender(execution& x) { terminate(x, control_discard); }
 
-/// A pinned actor lives between two others in one cell, and a queue entry of the first one still exists: only its own team
-/// runs it, none of its notes is left behind, and its successor is served.
+/// A pinned actor lives between two others in one cell, and a queue entry of the first one still exists: only its own
+/// team runs it, none of its notes is left behind, and its successor is served.
 void pinned_between_others(execution& x) {
   team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
   w.arena().cell(0).word.store(actor_word{actor_word::paused}.with(actor_word::queued_in(0)).bits(),
@@ -150,7 +150,8 @@ void pinned_between_others(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// An actor is deactivated and activated again while a sender writes to it: no note is lost, and none is handled in between.
+/// An actor is deactivated and activated again while a sender writes to it: no note is lost, and none is handled in
+/// between.
 void pause_against_sender(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 1, .heap_bytes = 256}, 3};
   auto const id = launch_in<receiver>(w, 0, 4);
@@ -204,7 +205,8 @@ void signal_at_the_last_moment(execution& x) {
   w.require_at_rest(0, 1);
 }
 
-/// A second signal arrives while the first one is obeyed: it is also obeyed. The team is written by hand, to keep it small.
+/// A second signal arrives while the first one is obeyed: it is also obeyed. The team is written by hand, to keep it
+/// small.
 void signal_twice(execution& x) {
   team_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}, ~0u};
   auto const id = launch_in<receiver>(w, 0, 2);
@@ -232,8 +234,8 @@ void signal_twice(execution& x) {
   x.run();
 }
 
-/// An actor without a ring runs for control while a sender attaches a ring that had another holder: the report, or the end,
-/// counts the note. `control` is the command.
+/// An actor without a ring runs for control while a sender attaches a ring that had another holder: the report, or the
+/// end, counts the note. `control` is the command.
 void control_meets_ring(execution& x, std::uint32_t control) {
   team_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 2, .heap_bytes = 512}, ~0u};
   auto const first = launch_in<receiver>(w, 0, 2), second = launch_in<receiver>(w, 1, 2);
@@ -327,7 +329,8 @@ void stops_when_it_goes_on(execution& x) {
 }
 
 /// An actor is watched while it ends: the watcher hears of it once, whichever comes first. The host does what
-/// runtime/core/actor_requests.cpp does: an actor that ends leaves the directory, then its end is queued behind the requests.
+/// runtime/core/actor_requests.cpp does: an actor that ends leaves the directory, then its end is queued behind the
+/// requests.
 void watch_against_end(execution& x) {
   team_world w{x, {.actors = 2, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 2};
   auto const id = launch_in<watcher>(w, 0, 2);

@@ -44,8 +44,8 @@ void two_senders(execution& x, std::uint32_t first_ticket) {
 void two_senders_from_zero(execution& x) { two_senders(x, 0); }
 void two_senders_across_overflow(execution& x) { two_senders(x, ticket_mask - 1); }
 
-/// Capacity 1 in a ring of 2: the second note fits only after the first was taken, and full is returned only if the mailbox
-/// is full.
+/// Capacity 1 in a ring of 2: the second note fits only after the first was taken, and full is returned only if the
+/// mailbox is full.
 void full_is_honest(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   auto const id = w.launch(0, 1);

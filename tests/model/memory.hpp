@@ -1,19 +1,20 @@
-// A simulated memory in which a load may return any value that C++'s release/acquire rules allow, not only the newest one.
+// A simulated memory in which a load may return any value that C++'s release/acquire rules allow, not only the newest
+// one.
 //
-// Each location keeps all stores of an execution in modification order. A thread has a view: for each location the oldest
-// store that it may still read. A release store carries its thread's view; a thread that acquires the store joins that view.
-// A read-modify-write reads the newest store and continues its release sequence. Fences and sequentially consistent accesses
-// follow C++20 ([atomics.order], [atomics.fences]); they use views in the manner of Kang et al., "A promising semantics for
-// relaxed-memory concurrency" (2017), without promises.
+// Each location keeps all stores of an execution in modification order. A thread has a view: for each location the
+// oldest store that it may still read. A release store carries its thread's view; a thread that acquires the store
+// joins that view. A read-modify-write reads the newest store and continues its release sequence. Fences and
+// sequentially consistent accesses follow C++20 ([atomics.order], [atomics.fences]); they use views in the manner of
+// Kang et al., "A promising semantics for relaxed-memory concurrency" (2017), without promises.
 //
-// Plain accesses have no history: two that conflict and are not ordered by happens-before are an error (vector clocks, a word
-// of four bytes at a time).
+// Plain accesses have no history: two that conflict and are not ordered by happens-before are an error (vector clocks,
+// a word of four bytes at a time).
 //
-// A store may be late: up to three later accesses of its thread to other locations overtake it, unless one of them releases,
-// or the store is a read-modify-write that acquires. Stores therefore enter the modification order out of program order, and
-// a load may return a value that is stored "later" (load buffering). A late read-modify-write continues with the value that
-// it found, and the execution counts only if that value is still the newest when it takes effect. Stores that are delayed
-// further are not simulated. Consume is not used.
+// A store may be late: up to three later accesses of its thread to other locations overtake it, unless one of them
+// releases, or the store is a read-modify-write that acquires. Stores therefore enter the modification order out of
+// program order, and a load may return a value that is stored "later" (load buffering). A late read-modify-write
+// continues with the value that it found, and the execution counts only if that value is still the newest when it takes
+// effect. Stores that are delayed further are not simulated. Consume is not used.
 //
 // Threads: none; the scheduler (execution.hpp) runs one fiber at a time and calls in here.
 #pragma once

@@ -11,7 +11,8 @@ arena_shape enough_rings(std::uint32_t actors, std::uint32_t teams) {
   return {.actors = actors, .rings = actors + teams, .ring_slots = 4, .teams = teams, .heap_bytes = 1024};
 }
 
-/// The next actor is idle, or has mail from somebody else, or gets some at this moment. The second note comes with a ring.
+/// The next actor is idle, or has mail from somebody else, or gets some at this moment. The second note comes with a
+/// ring.
 void pass_on(execution& x) {
   team_world w{x, enough_rings(2, 1), 5, ticket_mask};
   auto const first = launch_in<relay>(w, 0, 4);

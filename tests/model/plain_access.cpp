@@ -1,5 +1,5 @@
-// The functions that g++ calls before each plain access of code compiled with -fsanitize=thread. No sanitizer is linked:
-// these functions replace it and ask the simulated memory whether the access is a race.
+// The functions that g++ calls before each plain access of code compiled with -fsanitize=thread. No sanitizer is
+// linked: these functions replace it and ask the simulated memory whether the access is a race.
 #include <cstring>
 
 #include "tests/model/execution.hpp"

@@ -141,8 +141,8 @@ void submissions_end_once(execution& x) {
             "the signal arrived");
 }
 
-/// The device ends while senders post, and is restarted. Accepted submissions end once, in the mailbox or refused to the
-/// sender; for the others the sender gets the reason.
+/// The device ends while senders post, and is restarted. Accepted submissions end once, in the mailbox or refused to
+/// the sender; for the others the sender gets the reason.
 void ending_answers_everybody(execution& x) {
   arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   queue_world w{x, 2, 2, true};
@@ -234,7 +234,8 @@ struct returning_host {
   }
 };
 
-/// Four notes to a mailbox with room for one, which is often empty again when the next one comes: none is lost or overtaken.
+/// Four notes to a mailbox with room for one, which is often empty again when the next one comes: none is lost or
+/// overtaken.
 void returned_mail_keeps_its_order(execution& x) {
   arena_world a{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   queue_world w{x, 2, 2, true};
@@ -262,8 +263,8 @@ void returned_mail_keeps_its_order(execution& x) {
   x.run();
 }
 
-/// A team has written a completion and halts; the host knows that, and waits until the sink has processed the completion.
-/// Then another one arrives, and the end.
+/// A team has written a completion and halts; the host knows that, and waits until the sink has processed the
+/// completion. Then another one arrives, and the end.
 void poller_drains(execution& x) {
   queue_world w{x, 2, 2, true};
   auto& turn = x.shared<atomic<std::uint32_t>>();

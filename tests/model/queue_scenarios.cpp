@@ -49,8 +49,8 @@ void ready_queue_two_by_two(execution& x) {
   x.run();
 }
 
-/// A thread that takes a ring has it alone and sees the writes of its last holder, and no ring is lost; across the tag's
-/// overflow.
+/// A thread that takes a ring has it alone and sees the writes of its last holder, and no ring is lost; across the
+/// tag's overflow.
 void free_rings(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
   w.arena().header().free_rings.store(std::uint64_t{0xffff'fffe} << 32 | 1, memory_order::relaxed);
@@ -147,8 +147,8 @@ void urgent_batch(execution& x) {
   x.run();
 }
 
-/// An actor with ordinary mail is last in its band when urgent mail arrives: every team that looks for work after the urgent
-/// note was sent serves it before the actors that were queued before it.
+/// An actor with ordinary mail is last in its band when urgent mail arrives: every team that looks for work after the
+/// urgent note was sent serves it before the actors that were queued before it.
 void urgent_band(execution& x) {
   team_world w{x, {.actors = 3, .rings = 3, .ring_slots = 4, .teams = 1, .quota = 1, .heap_bytes = 512}, 6};
   auto const urgent = launch_in<receiver>(w, 2, 4);
@@ -174,8 +174,8 @@ void urgent_band(execution& x) {
   for (std::uint32_t i = 0; i < 3; ++i) w.require_at_rest(i, 2);
 }
 
-/// An urgent note arrives while the owner is about to release the actor, and another team finds it queued but running: the
-/// last of them leaves it in the urgent band. Owner and team are written by hand.
+/// An urgent note arrives while the owner is about to release the actor, and another team finds it queued but running:
+/// the last of them leaves it in the urgent band. Owner and team are written by hand.
 void urgent_while_running(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 4, .teams = 2, .heap_bytes = 256}};
   auto const id = w.launch(0, 4);

@@ -24,7 +24,8 @@ class share_world {
   share::directory const& directory() const noexcept { return directory_; }
   share::row row(std::uint32_t importer) const noexcept { return rows_[importer]; }
 
-  /// Waits as the exporter does: checks again when an importer reports that a lease of a closed slot, or a granted one, has ended.
+  /// Waits as the exporter does: checks again when an importer reports that a lease of a closed slot, or a granted one,
+  /// has ended.
   void wait_for_the_last(std::uint32_t granted = 0) {
     for (;;) {
       auto const said = packets_.load(memory_order::acquire);
@@ -90,7 +91,8 @@ void withdrawal_waits(execution& x, std::uint32_t importers) {
 void withdrawal_waits_for_one(execution& x) { withdrawal_waits(x, 1); }
 void withdrawal_waits_for_two(execution& x) { withdrawal_waits(x, 2); }
 
-/// The exporter withdraws a buffer before the importer has read the announcement. The importer also leases it by itself, or finds it closed.
+/// The exporter withdraws a buffer before the importer has read the announcement. The importer also leases it by
+/// itself, or finds it closed.
 void granted_leases_count(execution& x) {
   share_world w{x, 1};
   auto* const bytes = reinterpret_cast<std::uint64_t*>(x.memory(8, 64));
@@ -113,8 +115,8 @@ void granted_leases_count(execution& x) {
   x.run();
 }
 
-/// An importer that continues to read after it was disconnected notices that. The bytes are atomic here; with plain bytes
-/// this would be the race that share_words.hpp assumes to be harmless.
+/// An importer that continues to read after it was disconnected notices that. The bytes are atomic here; with plain
+/// bytes this would be the race that share_words.hpp assumes to be harmless.
 void cut_off_readers_notice(execution& x) {
   share_world w{x, 1};
   auto& bytes = x.shared<atomic<std::uint64_t>>();

@@ -15,15 +15,15 @@ class strategy {
   virtual ~strategy() = default;
   /// Called before each execution; returns false when nothing is left to try.
   virtual bool begin() = 0;
-  /// Chooses which of `threads` (the numbers of the ready threads) runs next. If the running thread is ready, it is the first
-  /// one.
+  /// Chooses which of `threads` (the numbers of the ready threads) runs next. If the running thread is ready, it is the
+  /// first one.
   virtual std::size_t choose_thread(std::vector<std::size_t> const& threads) = 0;
   /// Chooses which of `n` stores a load reads; 0 is the newest.
   virtual std::uint32_t choose_store(std::uint32_t n) = 0;
   /// Chooses how many later accesses of its thread overtake a store, below `n`; 0: none.
   virtual std::uint32_t choose_lateness(std::uint32_t n) = 0;
-  /// The running thread is in a spin loop. True: it yields to others; false: it continues, like a thread that only lingers
-  /// for a moment.
+  /// The running thread is in a spin loop. True: it yields to others; false: it continues, like a thread that only
+  /// lingers for a moment.
   virtual bool spins(std::size_t /*thread*/) { return true; }
   /// The running thread has run for so long that others must run.
   virtual void tires(std::size_t /*thread*/) {}
@@ -67,8 +67,8 @@ class exhaustive final : public strategy {
   bool first_ = true, single_ = false;
 };
 
-/// Random executions, each determined by its seed: either priorities of threads that change at a few random points (PCT,
-/// Burckhardt et al. 2010), or a random choice at each step; stale reads are random too.
+/// Random executions, each determined by its seed: either priorities of threads that change at a few random points
+/// (PCT, Burckhardt et al. 2010), or a random choice at each step; stale reads are random too.
 class random_search final : public strategy {
  public:
   /// `executions` of them, starting with `seed`.

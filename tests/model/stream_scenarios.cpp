@@ -14,7 +14,8 @@ struct numbered {
   std::uint32_t number, again;
 };
 
-/// The reader gets whole frames, each once and in order, and the last one; what it does not get comes back to the writer.
+/// The reader gets whole frames, each once and in order, and the last one; what it does not get comes back to the
+/// writer.
 void latest_is_read(execution& x) {
   constexpr std::uint32_t frames = 5;  // so that a place that was read is written again
   auto& slot = x.shared<streams::latest_slot<numbered>>();
@@ -169,7 +170,8 @@ void block_is_edited(execution& x) {
   x.run();
 }
 
-/// A pool with one block passes data of somebody else to two readers, and the lender writes them again as soon as they are back.
+/// A pool with one block passes data of somebody else to two readers, and the lender writes them again as soon as they
+/// are back.
 void lent_data_go_back(execution& x) {
   constexpr std::uint32_t times = 2;
   auto* const block = reinterpret_cast<streams::frame_block*>(x.memory(sizeof(streams::frame_block), 64));

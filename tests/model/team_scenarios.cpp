@@ -101,8 +101,8 @@ void rings_go_round(execution& x) {
   w.require_at_rest(2, 1);
 }
 
-/// Four rings and five actors, each of which gets one note after the other: the count of free rings, which decides who keeps
-/// a ring, must not let idle actors keep them all.
+/// Four rings and five actors, each of which gets one note after the other: the count of free rings, which decides who
+/// keeps a ring, must not let idle actors keep them all.
 void idle_actors_keep_no_ring(execution& x) {
   team_world w{x, {.actors = 5, .rings = 4, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 10};
   actor_id ids[5];
@@ -117,8 +117,8 @@ void idle_actors_keep_no_ring(execution& x) {
   for (std::uint32_t i = 0; i < 5; ++i) w.require_at_rest(i, 2);
 }
 
-/// Few rings, used by one actor and then, through another sender, by a pinned actor whose team polls: the team, and a second
-/// sender, find the ring in the state in which its last holder left it.
+/// Few rings, used by one actor and then, through another sender, by a pinned actor whose team polls: the team, and a
+/// second sender, find the ring in the state in which its last holder left it.
 void rings_from_others(execution& x, std::uint32_t rings) {
   team_world w{x, {.actors = rings + 1, .rings = rings, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, 4};
   auto const first = launch_in<receiver>(w, 0, 2);

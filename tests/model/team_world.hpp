@@ -1,5 +1,5 @@
-// Scenarios with whole teams: real ring kernels, behaviours that keep books in watched memory, and a host that inspects every
-// event.
+// Scenarios with whole teams: real ring kernels, behaviours that keep books in watched memory, and a host that inspects
+// every event.
 #pragma once
 
 #include <cstring>
@@ -10,8 +10,8 @@
 
 namespace model {
 
-/// State that the threads of one scenario share besides the arena. Not watched: only one fiber runs at a time, and nothing in
-/// it creates order.
+/// State that the threads of one scenario share besides the arena. Not watched: only one fiber runs at a time, and
+/// nothing in it creates order.
 struct team_world : arena_world {
   team_world(execution& x, arena_shape const& shape, std::uint32_t all_notes, std::uint32_t first_ticket = 0)
       : arena_world(x, shape, first_ticket), all(all_notes), execution_(x) {

@@ -1,4 +1,5 @@
-// A nats-server for one test: on a free port of the loopback device, with JetStream in a directory that is removed with it.
+// A nats-server for one test: on a free port of the loopback device, with JetStream in a directory that is removed with
+// it.
 //
 // The server ends with the object, and with the test's process, however the process ends.
 #pragma once

@@ -1,8 +1,8 @@
-// patient_client SOCKET MILLISECONDS: asks the actor `mirror` of a service every 2 ms, and prints the 99th percentile of the
-// latencies in milliseconds.
+// patient_client SOCKET MILLISECONDS: asks the actor `mirror` of a service every 2 ms, and prints the 99th percentile
+// of the latencies in milliseconds.
 //
-// It is a separate process, as real clients are: in the test's process it would wait for locks of the threads that generate
-// the load.
+// It is a separate process, as real clients are: in the test's process it would wait for locks of the threads that
+// generate the load.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

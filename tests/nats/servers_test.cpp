@@ -30,8 +30,8 @@ std::string why_refused(std::string const& text) {
   }
 }
 
-/// A server without TLS, for one client at a time. It keeps what the first one sends, and ends the connections of the first few
-/// with an error.
+/// A server without TLS, for one client at a time. It keeps what the first one sends, and ends the connections of the
+/// first few with an error.
 class plain_server {
  public:
   explicit plain_server(int errors = 0) : errors_(errors), thread_([this] { serve(); }) {}

@@ -1,7 +1,8 @@
-// A soak test: thousands of connections that come and go, strangers, floods, and senders over TLS, Unix sockets and NATS,
-// while the service is killed and restarted; one client asks now and then and measures its latency.
+// A soak test: thousands of connections that come and go, strangers, floods, and senders over TLS, Unix sockets and
+// NATS, while the service is killed and restarted; one client asks now and then and measures its latency.
 //
-// By hand, half an hour with 2,000 connections, which also limits that client's latency: SOAK_SECONDS=1800 test_nats "[soak]"
+// By hand, half an hour with 2,000 connections, which also limits that client's latency: SOAK_SECONDS=1800 test_nats
+// "[soak]"
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -64,10 +65,10 @@ struct soak_site : nats_site {
 
 bool is_by_hand() { return std::getenv("SOAK_SECONDS") != nullptr; }
 
-/// During its lifetime this thread, and the threads and processes that it starts, run only when no other thread wants to. By
-/// hand, on an idle machine, the soak then measures how the service treats its clients, not how many test threads fit on one
-/// machine. A low priority alone (nice 19) is not enough: such a thread keeps its processor for milliseconds when another one
-/// wakes.
+/// During its lifetime this thread, and the threads and processes that it starts, run only when no other thread wants
+/// to. By hand, on an idle machine, the soak then measures how the service treats its clients, not how many test
+/// threads fit on one machine. A low priority alone (nice 19) is not enough: such a thread keeps its processor for
+/// milliseconds when another one wakes.
 class comes_last {
  public:
   comes_last() { schedule(SCHED_IDLE); }
@@ -228,8 +229,8 @@ TEST_CASE("under load, kills and restarts every acknowledged message is in its a
     std::this_thread::sleep_for(2ms);
   });
   crew tellers;
-  // One part: the service is killed repeatedly. Acknowledged messages that are not durable are lost with it, so only durable
-  // ones are sent.
+  // One part: the service is killed repeatedly. Acknowledged messages that are not durable are lost with it, so only
+  // durable ones are sent.
   int kills = 0, restarts = 0;
   auto const again = [&](int signal) {
     auto const status = service->end(signal);

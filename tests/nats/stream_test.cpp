@@ -137,8 +137,8 @@ TEST_CASE("messages survive the server's crash, and the consumer continues", "[n
   CHECK(stream.fetch(1, 50ms).empty());
   server.start();
   REQUIRE(link.wait_connected(patience));
-  // JetStream recovers a moment after the server accepts connections. It writes acknowledgements to disk a little later than
-  // it confirms them, so handled messages may be redelivered under their old sequence.
+  // JetStream recovers a moment after the server accepts connections. It writes acknowledgements to disk a little later
+  // than it confirms them, so handled messages may be redelivered under their old sequence.
   std::string waits;
   for (int attempt = 0; waits.empty() && attempt < 100; ++attempt)
     for (auto& m : stream.fetch(1, 1s)) {

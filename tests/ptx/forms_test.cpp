@@ -12,8 +12,8 @@ namespace {
 /// Registers of this many bytes (kernel_of).
 char const* register_of(unsigned bytes) { return bytes == 2 ? "%rs" : bytes == 4 ? "%r" : "%rd"; }
 
-/// Runs `mnemonic d, a, b, ...` with `to` and `from` bytes for the registers. Counts are 32 bits: `last` bytes for operands
-/// behind the first, 0: as the first.
+/// Runs `mnemonic d, a, b, ...` with `to` and `from` bytes for the registers. Counts are 32 bits: `last` bytes for
+/// operands behind the first, 0: as the first.
 std::uint64_t run(std::string const& mnemonic, unsigned to, unsigned from,
                   std::vector<std::uint64_t> const& operands, unsigned last = 0) {
   std::string body, list;

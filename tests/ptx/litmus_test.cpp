@@ -1,5 +1,6 @@
-// Litmus tests: which outcomes of small programs the machine's memory allows, and which it forbids. Thread 0 of each block is
-// one thread of the litmus test. Each runs under many seeds: an allowed weak outcome must occur, a forbidden one must not.
+// Litmus tests: which outcomes of small programs the machine's memory allows, and which it forbids. Thread 0 of each
+// block is one thread of the litmus test. Each runs under many seeds: an allowed weak outcome must occur, a forbidden
+// one must not.
 #include <set>
 
 #include "tests/catch.hpp"
@@ -19,8 +20,8 @@ std::string pause(std::string const& reg) {
          ", " + reg + ", 1;\nbra.uni " + label + ";\nend_of_" + label + ":\n";
 }
 
-/// `out` holds variables at 0, 64, 128, ... and results from 1024 on; each block begins after a pause of its own, so that all
-/// interleavings occur.
+/// `out` holds variables at 0, 64, 128, ... and results from 1024 on; each block begins after a pause of its own, so
+/// that all interleavings occur.
 struct litmus {
   struct alignas(256) variables : std::array<std::uint64_t, 512> {};  // like a GPU's allocations
 

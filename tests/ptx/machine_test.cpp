@@ -34,7 +34,8 @@ std::vector<std::pair<rondo::config, std::string>> variants() {
 
 }  // namespace
 
-// Regression, where warps are late: a lane read the next call that lane 0 published, instead of the one for which it had waited.
+// Regression, where warps are late: a lane read the next call that lane 0 published, instead of the one for which it
+// had waited.
 TEST_CASE("ptx: a counter answers what it was told, also where warps are late", "[ptx][device]") {
   for (auto const& [settings, name] : variants()) {
     INFO(name);

@@ -1,5 +1,5 @@
-// The machine of a `ptx` device, for tests: it executes the PTX that nvcc made of a module's ring kernel, with one thread per
-// warp, behind Rondo's own host side. Everything but the GPU itself is as on the device `cuda`.
+// The machine of a `ptx` device, for tests: it executes the PTX that nvcc made of a module's ring kernel, with one
+// thread per warp, behind Rondo's own host side. Everything but the GPU itself is as on the device `cuda`.
 //
 // Threads: as in queue_device.hpp.
 #pragma once
@@ -43,8 +43,8 @@ class ptx_machine {
   using bus = prompt_bus;
   static constexpr bool rings = false;
 
-  /// `programs`: that of the device first, then those that it can be upgraded to. Throws std::runtime_error if the PTX is of
-  /// another module.
+  /// `programs`: that of the device first, then those that it can be upgraded to. Throws std::runtime_error if the PTX
+  /// is of another module.
   ptx_machine(std::vector<ptx_program> programs, ptx_fit const& fit, ptx_device_options const& options);
 
   std::byte* device_memory(std::size_t bytes) { return memory(bytes, ptx::memory_kind::device); }

@@ -1,7 +1,7 @@
 // Kernels whose PTX is recorded in recorded.ptx, so that the machine is tested on nvcc's code without nvcc.
 //
-// To record it again, from the root: nvcc -std=c++20 -ccbin g++ -arch=sm_90 -lineinfo -ptx -I . tests/ptx/recorded.cu -o - |
-// sed "s|$PWD/||" > tests/ptx/recorded.ptx
+// To record it again, from the root: nvcc -std=c++20 -ccbin g++ -arch=sm_90 -lineinfo -ptx -I . tests/ptx/recorded.cu
+// -o - | sed "s|$PWD/||" > tests/ptx/recorded.ptx
 #include "kernels/base/atomic.hpp"
 
 namespace {

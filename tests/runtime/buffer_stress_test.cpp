@@ -1,4 +1,5 @@
-// Two threads that pass buffers to each other, and lease, release and trim concurrently; also run under ThreadSanitizer.
+// Two threads that pass buffers to each other, and lease, release and trim concurrently; also run under
+// ThreadSanitizer.
 #include <array>
 #include <atomic>
 #include <thread>

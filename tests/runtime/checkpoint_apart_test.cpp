@@ -1,5 +1,5 @@
-// Actors that no file may have: those that hold addresses are refused by name, and those that are saved apart are left out, as if
-// they had ended.
+// Actors that no file may have: those that hold addresses are refused by name, and those that are saved apart are left
+// out, as if they had ended.
 #include <array>
 #include <boost/asio/use_future.hpp>
 #include <future>

@@ -74,7 +74,8 @@ TEST_CASE("a restored actor has its name, id, state, counters and latencies", "[
     REQUIRE(r.taken == 501);
     REQUIRE(r.out_of_turn == 0);
   }
-  // The free cell is still free. Its next actor is not taken for one that had ended [G7]: its generation is above all in the file.
+  // The free cell is still free. Its next actor is not taken for one that had ended [G7]: its generation is above all
+  // in the file.
   REQUIRE(second->launch<journal>("new").id() ==
           rondo::actor_id{gap.id().index, second_life.id().generation + 1});
   REQUIRE_FALSE(
@@ -97,7 +98,8 @@ TEST_CASE("waiting mail of all priorities is handled after a restore in its orig
     std::uint32_t id;
     std::uint8_t priority;
   };
-  // The messages above 150 are handled before the second gate closes: the priority lists then have holes and moved messages.
+  // The messages above 150 are handled before the second gate closes: the priority lists then have holes and moved
+  // messages.
   sent const mail[] = {{1, 128}, {2, 10},  {3, 255}, {4, 128}, {5, 140},
                        {6, 10},  {7, 200}, {8, 255}, {9, 140}};
   for (auto const& m : mail) tell(n, mark{m.id}, {.priority = m.priority});

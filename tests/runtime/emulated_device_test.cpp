@@ -137,7 +137,8 @@ TEST_CASE("emulated: at a safepoint no handler runs, and everything sent before 
   }
 }
 
-// On a GPU, a read of a busy actor takes longer than the time between two of its turns. Here its team never finishes publishing.
+// On a GPU, a read of a busy actor takes longer than the time between two of its turns. Here its team never finishes
+// publishing.
 TEST_CASE("emulated: an actor whose counters always change does not keep the device from its requests",
           "[emulated]") {
   test_device d{{.teams = 1}};

@@ -1,5 +1,5 @@
-// A forked child that ends, or destroys its copies of the parent's objects, harms the parent through none of them; and it makes objects of
-// its own.
+// A forked child that ends, or destroys its copies of the parent's objects, harms the parent through none of them; and
+// it makes objects of its own.
 #include <fcntl.h>
 
 #include <boost/asio/post.hpp>

@@ -1,4 +1,5 @@
-// Handlers that block the threads on which the runtime calls them. rondo::block is refused there: see would_deadlock_test.cpp.
+// Handlers that block the threads on which the runtime calls them. rondo::block is refused there: see
+// would_deadlock_test.cpp.
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <latch>

@@ -1,5 +1,5 @@
-// Log lines on the host: what is read from an event, who gets it, and what happens if nobody does. tests/conformance/log_test.cpp
-// checks how they get there.
+// Log lines on the host: what is read from an event, who gets it, and what happens if nobody does.
+// tests/conformance/log_test.cpp checks how they get there.
 #include "runtime/observe/log.hpp"
 
 #include <unistd.h>

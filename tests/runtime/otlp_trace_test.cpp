@@ -1,4 +1,5 @@
-// A trace as OTLP/JSON: the fields that a collector needs, the names of the semantic conventions, and ids that form a tree.
+// A trace as OTLP/JSON: the fields that a collector needs, the names of the semantic conventions, and ids that form a
+// tree.
 #include "runtime/observe/otlp_trace.hpp"
 
 #include <boost/json.hpp>

@@ -10,7 +10,8 @@ using namespace rondo_test;
 
 namespace {
 
-/// In a process of its own: main waits, and a handler on the runtime's thread calls `end(runtime)`. Returns the exit status.
+/// In a process of its own: main waits, and a handler on the runtime's thread calls `end(runtime)`. Returns the exit
+/// status.
 template <class End>
 int status_after(std::string const& device, End const& end) {
   auto const child = ::fork();

@@ -1,4 +1,5 @@
-// For tests of what an exporter and an importer refuse: an exporter whose reports are kept, and one that breaks the protocol.
+// For tests of what an exporter and an importer refuse: an exporter whose reports are kept, and one that breaks the
+// protocol.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,15 @@
 // One side of shared buffers, which runs until it is killed.
 //
 //   share_victim export <socket>   publishes; writes a line when importers may connect
-//   share_victim import <socket>   reads; writes a line when it has its first lease; exits with 1 if it reads other data
-//   share_victim show <socket>     exports one buffer, and does nothing else; importers notice a stop within two seconds
-//   share_victim fork <socket>     the same, and forks a child once it has an importer, which stays while <socket>-child exists
+//   share_victim import <socket>   reads; writes a line when it has its first lease; exits with 1 if it reads other
+//                                  data
+//   share_victim show <socket>     exports one buffer, and does nothing else; importers notice a stop within two
+//                                  seconds
+//   share_victim fork <socket>     the same, and forks a child once it has an importer, which stays while
+//                                  <socket>-child exists
 //   share_victim last <socket>     announces three buffers to its first importer, and kills itself
-//   share_victim stuck-lossless|stuck-latest|stuck-every <socket>   leases one buffer of two, writes a line, and reads no more
+//   share_victim stuck-lossless|stuck-latest|stuck-every <socket>   leases one buffer of two, writes a line, and reads
+//                                                                   no more
 //   share_victim hold <socket>     leases one buffer, writes a line, and exits with 7 when the lease was cut off
 #include <atomic>
 #include <cstdio>

@@ -12,8 +12,8 @@ using rondo::streams::delivery;
 
 namespace {
 
-/// Exports, announces, and withdraws at once; true: announced, false: no_room. Precondition: there is a slot and a block. On any thread, so
-/// without assertions of Catch.
+/// Exports, announces, and withdraws at once; true: announced, false: no_room. Precondition: there is a slot and a
+/// block. On any thread, so without assertions of Catch.
 bool publish(exporting& e, std::uint64_t tag) {
   auto const shared = e.export_filled(tag);
   auto const reached = e.exporter.announce(shared, tag);
@@ -36,8 +36,8 @@ std::set<std::filesystem::path> own_tasks() {
   for (auto const& task : tasks("/proc/self/task")) all.insert(task.path());
   return all;
 }
-/// How often the threads of this process have slept, but those in `before`: the calling one, and perhaps a sanitizer's. None if one of them
-/// does not sleep.
+/// How often the threads of this process have slept, but those in `before`: the calling one, and perhaps a sanitizer's.
+/// None if one of them does not sleep.
 std::optional<std::uint64_t> sleeps_of_others(std::set<std::filesystem::path> const& before) {
   std::uint64_t all = 0;
   for (auto const& task : own_tasks()) {
@@ -116,7 +116,8 @@ TEST_CASE("latest: the newest announcement replaces those that were not read, wh
   CHECK(tag_of(held) == 1);
   constexpr std::uint64_t last = 300;
   for (std::uint64_t tag = 2; tag <= last; ++tag) REQUIRE(publish(e, tag));
-  // One is leased, one waits at the importer, and at most one at the exporter. The newest one arrives, whatever the others do.
+  // One is leased, one waits at the importer, and at most one at the exporter. The newest one arrives, whatever the
+  // others do.
   CHECK(e.pool.statistics().buffers_in_use <= 3);
   std::uint64_t received = 1;
   CHECK(eventually([&] {

@@ -1,5 +1,5 @@
-// Buffers in a device's memory, shared in place with importers that can open it. The device is a memfd here, in place of the
-// memory that CUDA shares between processes.
+// Buffers in a device's memory, shared in place with importers that can open it. The device is a memfd here, in place
+// of the memory that CUDA shares between processes.
 #include <unistd.h>
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Operations that would block their caller, with completion tokens: README's "all calls accept any Asio completion token".
+// Operations that would block their caller, with completion tokens: README's "all calls accept any Asio completion
+// token".
 #include <atomic>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>

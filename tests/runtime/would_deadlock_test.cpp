@@ -1,5 +1,5 @@
-// Blocking calls are refused on threads that would wait for themselves, and in forked children. A test that hangs is killed by
-// its alarm.
+// Blocking calls are refused on threads that would wait for themselves, and in forked children. A test that hangs is
+// killed by its alarm.
 #include <unistd.h>
 
 #include <boost/asio/bind_executor.hpp>

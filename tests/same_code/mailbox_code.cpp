@@ -1,5 +1,5 @@
-// Both ends of a mailbox, compiled with kernels/base/atomic.hpp and with bare_atomic.hpp. The machine code must be as good, so
-// the header, which allows a checker to replace the atomics, costs nothing.
+// Both ends of a mailbox, compiled with kernels/base/atomic.hpp and with bare_atomic.hpp. The machine code must be as
+// good, so the header, which allows a checker to replace the atomics, costs nothing.
 #include "kernels/mail/scheduler.hpp"
 
 namespace rondo {

@@ -19,7 +19,8 @@ std::string split(std::string const& line) {
   return line.ends_with(' ') ? words + " ''" : words;
 }
 
-/// The completions of `typed`, for a service whose actor and behaviour have unusual names. Its calls are in the file `asked`.
+/// The completions of `typed`, for a service whose actor and behaviour have unusual names. Its calls are in the file
+/// `asked`.
 std::string offered(std::filesystem::path const& folder, std::string const& typed) {
   auto const fake = (folder / "rondo").string();
   {

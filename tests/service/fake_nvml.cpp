@@ -1,5 +1,5 @@
-// A fake of NVIDIA's management library with two GPUs, of which the second reports little; FAKE_NVML_INIT is the return value
-// of nvmlInit.
+// A fake of NVIDIA's management library with two GPUs, of which the second reports little; FAKE_NVML_INIT is the return
+// value of nvmlInit.
 #include <cstdlib>
 #include <cstring>
 

@@ -150,8 +150,8 @@ struct has_many_sessions final : hostile_client {
   std::deque<std::unique_ptr<insider>> all;
 };
 
-/// As many connections as the service has places for, which is more than a peer may have; then it begins again, so that other clients
-/// with its token can connect. It does not look which were refused: that may come late.
+/// As many connections as the service has places for, which is more than a peer may have; then it begins again, so that
+/// other clients with its token can connect. It does not look which were refused: that may come late.
 struct connects final : hostile_client {
   explicit connects(hostile_target where) : at(std::move(where)) {}
   void act(std::mt19937_64&) override {
@@ -162,8 +162,8 @@ struct connects final : hostile_client {
   std::vector<std::unique_ptr<insider>> all;
 };
 
-/// Actors, of which some share mail rings and some have their own. Sometimes it terminates all, so that others get their turn. Its names
-/// are always the same: what was lost with a connection is made up for later.
+/// Actors, of which some share mail rings and some have their own. Sometimes it terminates all, so that others get
+/// their turn. Its names are always the same: what was lost with a connection is made up for later.
 struct launches final : filler {
   using filler::filler;
   std::string requests(std::mt19937_64&) override {

@@ -1,5 +1,6 @@
-// All hostile clients of a service in one place, for the soak: those without a token, and those whose token is good but who take all
-// that it lets them have. A new kind of hostile client is a class in hostile_clients.cpp and a line in its list.
+// All hostile clients of a service in one place, for the soak: those without a token, and those whose token is good but
+// who take all that it lets them have. A new kind of hostile client is a class in hostile_clients.cpp and a line in its
+// list.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ struct hostile_target {
 class hostile_client {
  public:
   virtual ~hostile_client() = default;
-  /// Does one thing, which takes seconds at most. May throw std::runtime_error: the service has hung up, and the client begins again.
+  /// Does one thing, which takes seconds at most. May throw std::runtime_error: the service has hung up, and the client
+  /// begins again.
   virtual void act(std::mt19937_64& random) = 0;
 };
 
@@ -35,8 +37,9 @@ struct named_hostile_client {
   std::unique_ptr<hostile_client> it;
 };
 
-/// One that fills each table that clients with a token can fill, again and again. They need actors `clicks`, `silent` with a large
-/// mailbox, and `full` with one message; the latter two are inactive. Each is used by one thread at a time.
+/// One that fills each table that clients with a token can fill, again and again. They need actors `clicks`, `silent`
+/// with a large mailbox, and `full` with one message; the latter two are inactive. Each is used by one thread at a
+/// time.
 std::vector<named_hostile_client> table_fillers(hostile_target const& at, std::uint64_t seed);
 
 /// These and all others.

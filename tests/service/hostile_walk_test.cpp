@@ -1,8 +1,9 @@
 // Strangers at a TLS port: thousands of random steps of handshakes, logins and requests, cut, split, stalled and reset
-// anywhere, by clients without a token. Between the walks, clients with a token fill the tables that clients share. The service
-// stays up, answers operators at a port and at its socket, and does not grow.
+// anywhere, by clients without a token. Between the walks, clients with a token fill the tables that clients share. The
+// service stays up, answers operators at a port and at its socket, and does not grow.
 //
-// By hand, for half an hour, which also limits how long other clients may wait: HOSTILE_SECONDS=1800 test_service "[walk]"
+// By hand, for half an hour, which also limits how long other clients may wait: HOSTILE_SECONDS=1800 test_service
+// "[walk]"
 #include <sys/wait.h>
 
 #include <atomic>
@@ -50,8 +51,9 @@ std::map<std::string, std::uint64_t> refusals(rondo::service::client& owner) {
   return all;
 }
 
-/// Has clients act that fill every table, and asks as an operator meanwhile, until each table has been full. Not that of unread
-/// responses: whoever fills it waits until the service reads again, and the others with it. tables_test.cpp and the soak fill that.
+/// Has clients act that fill every table, and asks as an operator meanwhile, until each table has been full. Not that
+/// of unread responses: whoever fills it waits until the service reads again, and the others with it. tables_test.cpp
+/// and the soak fill that.
 void fill_tables(hostile_target const& at, std::uint64_t seed, rondo::service::client& owner) {
   auto crowd = table_fillers(at, seed);
   std::erase_if(crowd, [](auto const& c) { return c.fills == rondo::service::table::response_bytes; });

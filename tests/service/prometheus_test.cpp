@@ -1,4 +1,5 @@
-// Checks metrics, alerts and dashboard with the programs that they are for. [promtool] and [prometheus] need that program.
+// Checks metrics, alerts and dashboard with the programs that they are for. [promtool] and [prometheus] need that
+// program.
 #include <flatbuffers/idl.h>
 
 #include <atomic>

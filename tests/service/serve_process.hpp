@@ -49,8 +49,8 @@ class serve_process {
   std::string log_;
 };
 
-/// Writes a configuration for the built-in module on two threads, and returns its file; `nats` may be empty, `more` contains
-/// further fields.
+/// Writes a configuration for the built-in module on two threads, and returns its file; `nats` may be empty, `more`
+/// contains further fields.
 std::filesystem::path write_config(std::filesystem::path const& folder, std::string const& name,
                                    std::string const& nats, std::string const& more);
 /// The address on which such a service listens.

@@ -1,5 +1,6 @@
-// A soak: all hostile clients at once, for a long time. First they fill each table that clients can fill. Another client, whose asks are
-// timed, is served as well as without them, and the service does not grow any more. By hand: tools/nightly soak.
+// A soak: all hostile clients at once, for a long time. First they fill each table that clients can fill. Another
+// client, whose asks are timed, is served as well as without them, and the service does not grow any more. By hand:
+// tools/nightly soak.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -43,7 +44,8 @@ constexpr double most_p99_9_ms = 100, most_ms = 1000, most_growth_mb = 16;
 constexpr std::chrono::minutes most_filling{10};
 constexpr std::size_t places = 400;  // for connections
 
-/// A service on a TLS port with metrics; the process of `rondo serve`. Its tables are small, so that they are soon full.
+/// A service on a TLS port with metrics; the process of `rondo serve`. Its tables are small, so that they are soon
+/// full.
 struct soaked_service {
   soaked_service() {
     auto const folder = files.directory;
@@ -231,7 +233,8 @@ void say(std::string const& line) {
   std::fflush(stdout);
 }
 
-/// Lets time pass, reads the service's log meanwhile, and says each minute how far it is. Returns the most bytes that it had.
+/// Lets time pass, reads the service's log meanwhile, and says each minute how far it is. Returns the most bytes that
+/// it had.
 std::size_t pass(char const* what, std::chrono::seconds length, serve_process& process, good_client* client,
                  std::function<void()> const& each_second = {}) {
   std::size_t most = 0;

@@ -1,4 +1,5 @@
-// The end of a service: what it still does, what it drops, and its limit of time. And the checkpoint, which belongs to one process.
+// The end of a service: what it still does, what it drops, and its limit of time. And the checkpoint, which belongs to
+// one process.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

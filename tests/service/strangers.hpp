@@ -17,8 +17,8 @@ class strangers {
 
   strangers(rondo::endpoint const& at, std::uint64_t seed) : at_(at), random_(seed) {}
 
-  /// Either another client connects, or one that is connected acts: it sends more of the expected bytes, other bytes, half of
-  /// them, nothing, or leaves.
+  /// Either another client connects, or one that is connected acts: it sends more of the expected bytes, other bytes,
+  /// half of them, nothing, or leaves.
   void step();
   void leave() { all_.clear(); }
 

@@ -1,5 +1,6 @@
-// Clients fill each table that all clients share (runtime/service/net/quotas.hpp), from two addresses, as far as their tokens let
-// them. Then another client with the same token, an operator with a token, and one on the Unix socket are all served.
+// Clients fill each table that all clients share (runtime/service/net/quotas.hpp), from two addresses, as far as their
+// tokens let them. Then another client with the same token, an operator with a token, and one on the Unix socket are
+// all served.
 #include <sys/stat.h>
 
 #include <fstream>

@@ -14,7 +14,8 @@ namespace rondo_test {
 /// Trusts any certificate. Errors of TLS or of the system throw std::runtime_error, unless stated otherwise.
 class tls_peer {
  public:
-  /// `at` is a TCP address on this machine. `version`: the latest of TLS that it speaks, such as TLS1_2_VERSION; 0: any.
+  /// `at` is a TCP address on this machine. `version`: the latest of TLS that it speaks, such as TLS1_2_VERSION; 0:
+  /// any.
   explicit tls_peer(rondo::endpoint const& at, int version = 0);
   ~tls_peer();
   tls_peer(tls_peer const&) = delete;

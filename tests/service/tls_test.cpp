@@ -1,5 +1,5 @@
-// TLS: data arrives, and a client that breaks off, stalls or resets at any byte of a handshake, a login or a request harms
-// nobody else.
+// TLS: data arrives, and a client that breaks off, stalls or resets at any byte of a handshake, a login or a request
+// harms nobody else.
 #include <fstream>
 
 #include "tests/catch.hpp"

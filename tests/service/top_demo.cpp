@@ -1,5 +1,5 @@
-// A runtime of the built-in module under a load that rises and falls, watched by `rondo top`: for demonstrations, and for the
-// test on a terminal.
+// A runtime of the built-in module under a load that rises and falls, watched by `rondo top`: for demonstrations, and
+// for the test on a terminal.
 //
 //   top_demo [--device NAME] [--once] [--json] [--ascii] [--interval MS] [--still]
 #include <atomic>

@@ -1,5 +1,5 @@
-// The screen of `rondo top` as text. The expected screens are in tests/service/screens. After a change of the layout, run
-// this once with RONDO_WRITE_SCREENS=1 and review the changes.
+// The screen of `rondo top` as text. The expected screens are in tests/service/screens. After a change of the layout,
+// run this once with RONDO_WRITE_SCREENS=1 and review the changes.
 #include "tools/top/top_screen.hpp"
 
 #include "tests/service/basics_fixture.hpp"

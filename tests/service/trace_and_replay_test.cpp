@@ -104,7 +104,8 @@ TEST_CASE("a message's path over three relays can be read in the file that --tra
   CHECK(way == std::vector<std::string>{"a -> b", "b -> a", "b -> c", "c -> b", "calls 1 -> a"});
   CHECK(bars.size() == 6);
 
-  // The same for OpenTelemetry, by the file's name and by an option; tests/runtime/otlp_trace_test.cpp checks the contents.
+  // The same for OpenTelemetry, by the file's name and by an option; tests/runtime/otlp_trace_test.cpp checks the
+  // contents.
   auto const other = (dir.directory / "all.otlp.json").string();
   CHECK(service_test::run(command("trace --out " + other + at)).first == 0);
   auto const printed = service_test::run(command("trace --otlp" + at));

@@ -1,5 +1,5 @@
-// What one read of a connection takes, when its peer sends nothing but what TLS itself consumes. The bytes pass through memory,
-// and what is left of them is counted.
+// What one read of a connection takes, when its peer sends nothing but what TLS itself consumes. The bytes pass through
+// memory, and what is left of them is counted.
 #include "runtime/service/net/transport.hpp"
 
 #include <openssl/ssl.h>

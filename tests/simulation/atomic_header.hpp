@@ -1,5 +1,5 @@
-// Replaces kernels/base/atomic.hpp by plain values with a point before each access. Every access is sequentially consistent;
-// weaker orders are tested elsewhere (tests/model).
+// Replaces kernels/base/atomic.hpp by plain values with a point before each access. Every access is sequentially
+// consistent; weaker orders are tested elsewhere (tests/model).
 #pragma once
 
 #include <atomic>

@@ -31,8 +31,8 @@ struct outcome {
   std::uint64_t switches = 0;
 };
 
-/// Forks a copy of this process, which has one thread and has simulated nothing, to run one seed without loading the program
-/// again.
+/// Forks a copy of this process, which has one thread and has simulated nothing, to run one seed without loading the
+/// program again.
 child start(command const& c) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("no pipe is to be had");

@@ -72,8 +72,9 @@ void ledger::check_full(letter const& m) const {
     if (other.life != m.life || other.number == m.number || is_over < m.begun) continue;
     if (other.how == manner::patient && other.told_at >= m.begun)
       return;  // nobody overtakes a message that waits for room
-    // Nor one that has come back from a device with its own memory, because there was no room for it, or no free mail block,
-    // until the host has heard that it was taken. Blocks that are enough may be short for a moment, while threads hold some.
+    // Nor one that has come back from a device with its own memory, because there was no room for it, or no free mail
+    // block, until the host has heard that it was taken. Blocks that are enough may be short for a moment, while
+    // threads hold some.
     bool const blocks_lack = of->settings.mail_blocks != 0 || counts.contains("outcome arena_full");
     bool const found_none = most_since(other) > l.how.capacity || blocks_lack;
     // The one whose call began later may have been submitted first.
@@ -178,8 +179,8 @@ void ledger::check_priority(letter const& m, life const& l) const {
   }
 }
 
-/// G3: limits how many later messages are handled before an earlier one. While a message is the oldest, at most as many as
-/// the starvation limit overtake it; before that, each older one may wait as long.
+/// G3: limits how many later messages are handled before an earlier one. While a message is the oldest, at most as many
+/// as the starvation limit overtake it; before that, each older one may wait as long.
 void ledger::count_overtakes(letter const& m, life const& l) {
   auto const most = std::uint64_t{l.how.capacity} * (of->settings.starvation_limit + 1);
   for (auto& other : letters) {
@@ -237,7 +238,8 @@ void ledger::handle_answer(rondo::actor_id self) {
   ++counts["answers to actors"];
 }
 
-/// A message that waited in the first runtime's host when that stopped goes on in the second one: the checkpoint has it.
+/// A message that waited in the first runtime's host when that stopped goes on in the second one: the checkpoint has
+/// it.
 void ledger::resume(letter& m) const {
   if (!restored || m.dead == 0 || m.why_dead != errc::stopped) return;
   m.dead = 0;

@@ -1,5 +1,5 @@
-// Records what happened to each message and actor of a simulated run, as reported by senders, handlers and dead letters. Some
-// checks are made at once, the rest at the end (audit.cpp).
+// Records what happened to each message and actor of a simulated run, as reported by senders, handlers and dead
+// letters. Some checks are made at once, the rest at the end (audit.cpp).
 //
 // Threads: any; one runs at a time.
 #pragma once
@@ -113,8 +113,8 @@ class ledger {
   std::uint32_t find(rondo::actor_id id) const;
 
   // -- handlers
-  /// Returns whether the handler must fail. `runs`: the number in the actor's state. `in_batch`: how many messages of the
-  /// same batch came before it.
+  /// Returns whether the handler must fail. `runs`: the number in the actor's state. `in_batch`: how many messages of
+  /// the same batch came before it.
   bool enter(rondo::actor_id self, std::uint32_t number, std::uint32_t runs, std::uint32_t in_batch = 0);
   void leave(rondo::actor_id self, std::uint32_t number, bool failed, std::uint32_t in_batch = 0);
   void begin_tiles(std::uint32_t number, std::uint32_t tiles);
@@ -125,8 +125,8 @@ class ledger {
 
   void dead_letter(std::uint32_t number, rondo::actor_id to, rondo::errc why);
 
-  /// Whether the report that it will not be handled (again) may be on its way: it is late, or has failed too often. An injected
-  /// fault is an attempt that no handler has seen.
+  /// Whether the report that it will not be handled (again) may be on its way: it is late, or has failed too often. An
+  /// injected fault is an attempt that no handler has seen.
   bool may_be_dead(letter const& m, life const& l) const;
 
  private:

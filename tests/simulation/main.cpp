@@ -24,8 +24,8 @@ void fix_addresses(char** argv) {
     ::execv("/proc/self/exe", argv);
 }
 
-/// One thread runs at a time, and the switch between threads is fastest on one core. Seeds that follow each other, which run
-/// side by side, take different ones.
+/// One thread runs at a time, and the switch between threads is fastest on one core. Seeds that follow each other,
+/// which run side by side, take different ones.
 void stay_on_one_core(std::uint64_t seed) {
   cpu_set_t all;
   if (::sched_getaffinity(0, sizeof all, &all) != 0) return;

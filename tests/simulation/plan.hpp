@@ -1,7 +1,7 @@
 // The plan that a seed determines: a configuration, a schedule, faults, and the operations of each host thread.
 //
-// Operations are drawn before the run and do not depend on each other, so a failing plan can be shortened by leaving some
-// out. Threads: none.
+// Operations are drawn before the run and do not depend on each other, so a failing plan can be shortened by leaving
+// some out. Threads: none.
 #pragma once
 
 #include <string>

@@ -11,8 +11,8 @@
 
 namespace simulation {
 
-/// The next definition of `name` after this program's own, looked up on first use. No static local with a guard: threads that
-/// wait for their turn call this, and would wait for the guard inside the simulation.
+/// The next definition of `name` after this program's own, looked up on first use. No static local with a guard:
+/// threads that wait for their turn call this, and would wait for the guard inside the simulation.
 template <class Function>
 class real_function {
  public:

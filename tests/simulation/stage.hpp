@@ -1,5 +1,5 @@
-// The state that the host threads of a simulated run share: the runtime, the actors in their places, and the operations that
-// have not completed yet.
+// The state that the host threads of a simulated run share: the runtime, the actors in their places, and the operations
+// that have not completed yet.
 #pragma once
 
 #include <boost/asio/cancellation_signal.hpp>

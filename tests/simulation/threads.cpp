@@ -1,6 +1,6 @@
-// The blocking functions of pthread, replaced for the whole process: a program's own definitions take precedence over those
-// of its libraries. Their state lies in the objects that they are given. Zeroed objects, which the static initializers
-// create, are unlocked. Before the simulation begins there is one thread, and nothing is locked.
+// The blocking functions of pthread, replaced for the whole process: a program's own definitions take precedence over
+// those of its libraries. Their state lies in the objects that they are given. Zeroed objects, which the static
+// initializers create, are unlocked. Before the simulation begins there is one thread, and nothing is locked.
 #include <pthread.h>
 #include <sched.h>
 

@@ -70,8 +70,8 @@ void world::note_deadline(std::uint64_t at_ns) noexcept {
 void world::advance(std::uint64_t ns) {
   now_ns_ += ns;
   if (now_ns_ >= next_deadline_ns_) fire();
-  // Subtracts jumps and stalls: hundreds of jumps may exceed any limit, and stalls of several threads may exceed the elapsed
-  // time.
+  // Subtracts jumps and stalls: hundreds of jumps may exceed any limit, and stalls of several threads may exceed the
+  // elapsed time.
   if (now_ns_ - std::min(now_ns_, jumped_ns_) > time_limit_ns_)
     fail("the program has not come to an end within its limit of virtual time (G10)");
 }

@@ -1,9 +1,9 @@
 // The world of one simulated run: its threads, of which only one runs at a time, and its virtual time.
 //
-// Threads are system threads, so that thread-local data of libraries works, but each waits until the running thread passes
-// its turn on. It does so only at a *point*: an atomic access of Rondo, or a call of the system that blocks or returns the
-// time (threads.cpp, system_calls.cpp). The schedule's seed alone determines which thread continues and how long everything
-// takes. A seed therefore repeats a run exactly.
+// Threads are system threads, so that thread-local data of libraries works, but each waits until the running thread
+// passes its turn on. It does so only at a *point*: an atomic access of Rondo, or a call of the system that blocks or
+// returns the time (threads.cpp, system_calls.cpp). The schedule's seed alone determines which thread continues and how
+// long everything takes. A seed therefore repeats a run exactly.
 //
 // Threads: all functions are called from the running thread; there is one world in a process.
 #pragma once
@@ -120,7 +120,8 @@ class world {
     std::uint64_t at_ns;
   };
   static constexpr std::uint64_t first_leap_ns = 100;
-  /// Several times the need of the longest programs, with three teams of 32 lanes: an endless loop is found within a minute.
+  /// Several times the need of the longest programs, with three teams of 32 lanes: an endless loop is found within a
+  /// minute.
   static constexpr std::uint64_t step_limit = 30'000'000;
 
   thread& self() const noexcept;

@@ -1,4 +1,5 @@
-// A row of stages with one edge of a certain delivery, and what the delivery promises of it, checked by the counts of the stages at its ends.
+// A row of stages with one edge of a certain delivery, and what the delivery promises of it, checked by the counts of
+// the stages at its ends.
 #pragma once
 
 #include "kernels/base/delivery.hpp"
@@ -8,7 +9,8 @@
 
 namespace stream_test {
 
-/// Connects a source, a stage and a sink: with this delivery before the stage in the middle, or behind it, and losslessly otherwise.
+/// Connects a source, a stage and a sink: with this delivery before the stage in the middle, or behind it, and
+/// losslessly otherwise.
 template <class From, class Middle, class To>
 void connect_row(rondo::streams::graph& g, From const& from, Middle const& middle, To const& to,
                  rondo::streams::delivery how, bool before) {

@@ -358,7 +358,8 @@ TEST_CASE("a graph whose frames do not arrive is not saved, and goes on", "[stre
   CHECK(b.found("graph/to").frames == 8);
 }
 
-// Regression: they were saved with the addresses of their memory, and a runtime that was restored from the file crashed.
+// Regression: they were saved with the addresses of their memory, and a runtime that was restored from the file
+// crashed.
 TEST_CASE("a checkpoint of a runtime names the actors of its graphs and has none of them",
           "[streams][checkpoint][addresses]") {
   saved_how const how{.device = GENERATE("cpu", "emulated", "cpu,emulated")};

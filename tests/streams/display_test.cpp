@@ -1,5 +1,5 @@
-// Windows. The tests with the hidden tag need a screen, and ImageMagick's `import`, which takes pictures of it: the test `display` runs
-// them under Xvfb.
+// Windows. The tests with the hidden tag need a screen, and ImageMagick's `import`, which takes pictures of it: the
+// test `display` runs them under Xvfb.
 #include <SDL.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A module with stages of both kinds, for devices that are tested with one program: numbers, and pictures of which a hash is told.
+// A module with stages of both kinds, for devices that are tested with one program: numbers, and pictures of which a
+// hash is told.
 #pragma once
 
 #include "actors/video/video_module.hpp"

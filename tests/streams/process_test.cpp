@@ -1,4 +1,5 @@
-// Frames between graphs of two processes. Here one process has both, with a runtime for each, unless one of them is to be killed.
+// Frames between graphs of two processes. Here one process has both, with a runtime for each, unless one of them is to
+// be killed.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>

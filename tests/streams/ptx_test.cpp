@@ -1,4 +1,5 @@
-// Graphs on the device `ptx`, which executes what nvcc has made of their stages: frames pass, and pictures are those of a processor.
+// Graphs on the device `ptx`, which executes what nvcc has made of their stages: frames pass, and pictures are those of
+// a processor.
 #include <cstdio>
 #include <map>
 #include <mutex>

@@ -1,4 +1,5 @@
-// `rondo stream --checkpoint` is killed, or ended by Ctrl-C, and begun again: in the end all is as if it had run through.
+// `rondo stream --checkpoint` is killed, or ended by Ctrl-C, and begun again: in the end all is as if it had run
+// through.
 #include <random>
 #include <thread>
 

@@ -72,7 +72,8 @@ struct places {
   std::optional<std::uint32_t> pattern{}, soft{}, wave{}, rate{};
 };
 
-/// Pattern, blur, a small picture within the picture, waveform, number of the tick. Returns the copies that transfers have made.
+/// Pattern, blur, a small picture within the picture, waveform, number of the tick. Returns the copies that transfers
+/// have made.
 std::uint64_t run_five(runtime& rt, places const& at, gallery& g, std::uint64_t ticks) {
   streams::graph graph{rt, {.ticks = ticks, .warn = [](std::string const&) {}}};
   auto const pattern =

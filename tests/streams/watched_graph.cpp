@@ -1,5 +1,5 @@
-// A program with a graph, a service and its metrics on one runtime, for tests of what operators see. It prints the port of the metrics
-// when it is ready, and ends when its standard input does.
+// A program with a graph, a service and its metrics on one runtime, for tests of what operators see. It prints the port
+// of the metrics when it is ready, and ends when its standard input does.
 //
 //   watched_graph SOCKET
 #include <boost/asio/thread_pool.hpp>

@@ -26,8 +26,8 @@ struct send_arguments {
   std::string trace_file;
 };
 
-/// The actor's answer to one message, as a line of JSON. Throws command_error. `is_own_limit`: the deadline is the time limit of the
-/// command, which may be seen here or by the service first.
+/// The actor's answer to one message, as a line of JSON. Throws command_error. `is_own_limit`: the deadline is the time
+/// limit of the command, which may be seen here or by the service first.
 std::string outcome_text(service_session& with, wire::outcome const& o, bool is_own_limit) {
   if (is_own_limit && static_cast<errc>(o.status()) == errc::timed_out) with.no_answer();
   if (o.status() != 0)

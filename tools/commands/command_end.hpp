@@ -6,15 +6,17 @@
 //   ...                                                  // another thread: loop.end(), when the work is done
 //   loop.run();
 //
-// **Signals.** The first SIGINT, SIGTERM or SIGHUP asks the command to end in order. A SIGINT or SIGTERM after that ends the process at
-// once, even if all its threads hang, because the handler does it; signals within 0.2 s of the first count as the same one, since `timeout`
-// and shells send theirs twice. A terminal that is closed sends SIGHUP. SIGHUP stays ignored if it was (nohup).
-// **Keys** are read only while the process is in the foreground of its terminal, through a descriptor of its own: the flags of the one that it
-// shares with its shell do not change, and a job in the background does not stop.
-// **Invariant**: that the loop has ended is a state at which each wait looks, not an event that a wait could miss. So nothing has to be
-// cancelled, and a slow wait only delays the end.
+// **Signals.** The first SIGINT, SIGTERM or SIGHUP asks the command to end in order. A SIGINT or SIGTERM after that
+// ends the process at once, even if all its threads hang, because the handler does it; signals within 0.2 s of the
+// first count as the same one, since `timeout` and shells send theirs twice. A terminal that is closed sends SIGHUP.
+// SIGHUP stays ignored if it was (nohup). **Keys** are read only while the process is in the foreground of its
+// terminal, through a descriptor of its own: the flags of the one that it shares with its shell do not change, and a
+// job in the background does not stop.
+// **Invariant**: that the loop has ended is a state at which each wait looks, not an event that a wait could miss. So
+// nothing has to be cancelled, and a slow wait only delays the end.
 //
-// Threads: one, except where it says any. One object at a time in a process. The functions are called on the thread of `run`.
+// Threads: one, except where it says any. One object at a time in a process. The functions are called on the thread of
+// `run`.
 #pragma once
 
 #include <atomic>
@@ -69,7 +71,8 @@ class terminal_lines {
   /// What to wait for, or -1: there is no terminal, or the process is in its background.
   int descriptor() const noexcept;
   bool is_open() const noexcept { return static_cast<bool>(terminal_); }
-  /// Reads what there is, without waiting, and calls `use` with each whole line. A terminal that is gone, or has ended (Ctrl-D), is closed.
+  /// Reads what there is, without waiting, and calls `use` with each whole line. A terminal that is gone, or has ended
+  /// (Ctrl-D), is closed.
   void read(std::function<void(std::string_view)> const& use);
 
  private:

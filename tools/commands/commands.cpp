@@ -20,8 +20,8 @@ namespace rondo::service {
 
 namespace {
 
-/// Opens standard streams that were closed: otherwise a socket could get their number, and receive what is printed. They
-/// are opened in the wrong direction, so that printing fails and is noticed.
+/// Opens standard streams that were closed: otherwise a socket could get their number, and receive what is printed.
+/// They are opened in the wrong direction, so that printing fails and is noticed.
 void fill_standard_streams() {
   for (int fd = 0; fd < 3; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));

@@ -1,5 +1,5 @@
-// The commands that run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate, list, inspect,
-// describe, checkpoint, trace, replay.
+// The commands that run a service and talk to it: serve, ask, tell, launch, activate, deactivate, terminate, list,
+// inspect, describe, checkpoint, trace, replay.
 //
 // Threads: the main one. Each command sets `exit_status` to an exit_code (exit_codes.hpp).
 #pragma once
@@ -40,8 +40,8 @@ void add_replay_command(CLI::App& app, served_module module, int& exit_status);
 /// The other commands: clients of a running service.
 void add_client_commands(CLI::App& app, int& exit_status);
 
-/// Parses the command line and runs one command of `app`, which sets `exit_status`. Returns the program's exit status: the
-/// command's, or 73 if its output could not be written completely.
+/// Parses the command line and runs one command of `app`, which sets `exit_status`. Returns the program's exit status:
+/// the command's, or 73 if its output could not be written completely.
 int run_app(CLI::App& app, int argc, char** argv, int const& exit_status);
 
 /// A whole program with the commands above.

@@ -8,7 +8,8 @@
 
 namespace rondo::service {
 
-/// `text` as a whole number within these bounds, or as a finite one. Throws CLI::ValidationError, which names the option.
+/// `text` as a whole number within these bounds, or as a finite one. Throws CLI::ValidationError, which names the
+/// option.
 std::uint64_t whole_number(std::string const& option, std::string const& text, std::uint64_t least,
                            std::uint64_t most);
 double real_number(std::string const& option, std::string const& text, double least, double most);

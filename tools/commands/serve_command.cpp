@@ -48,8 +48,9 @@ struct serve_arguments {
   bool quiet = false;
 };
 
-/// Writes log lines to standard error. A full disk or a closed pipe must not end the service, and a reader that has stopped
-/// reading must not block it: lines that are not written are counted, and the count precedes the next line. Threads: any.
+/// Writes log lines to standard error. A full disk or a closed pipe must not end the service, and a reader that has
+/// stopped reading must not block it: lines that are not written are counted, and the count precedes the next line.
+/// Threads: any.
 class error_log {
  public:
   void line(std::string const& text) {
@@ -136,8 +137,8 @@ service_config configure(serve_arguments const& a) {
   return c;
 }
 
-/// Throws config_error if the checkpoint could not be written, which would otherwise be noticed only when stopping, or if
-/// other users could replace it.
+/// Throws config_error if the checkpoint could not be written, which would otherwise be noticed only when stopping, or
+/// if other users could replace it.
 void require_writable(std::filesystem::path const& checkpoint) {
   if (checkpoint.empty()) return;
   auto const folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : std::filesystem::path(".");
@@ -165,8 +166,8 @@ std::unique_ptr<rondo::runtime> start(served_module const& m, config const& sett
   throw command_error(exit_unavailable, e.what());
 }
 
-/// Ends the process when its stop takes too long: otherwise a supervisor would kill it, and the log would not say why. Its thread
-/// starts with the service, since a stop must not depend on getting one.
+/// Ends the process when its stop takes too long: otherwise a supervisor would kill it, and the log would not say why.
+/// Its thread starts with the service, since a stop must not depend on getting one.
 class stop_limit {
  public:
   stop_limit() : waits_(start_thread("the limit of a stop", [this] { run(); })) {}

@@ -1,9 +1,9 @@
-// The host's part of one camera: one thread decodes frames and asks the camera's actor to draw on them, another encodes the
-// results.
+// The host's part of one camera: one thread decodes frames and asks the camera's actor to draw on them, another encodes
+// the results.
 //
-// A fixed number of frame buffers circulates: decode -> camera actor -> painter actor -> encode -> decode. When all are in
-// use, the decoder waits; nothing else limits the flow. Frames come back in order. On a device with its own memory, a frame
-// is copied there once, stays there from actor to actor, and is copied back only if the host reads it.
+// A fixed number of frame buffers circulates: decode -> camera actor -> painter actor -> encode -> decode. When all are
+// in use, the decoder waits; nothing else limits the flow. Frames come back in order. On a device with its own memory,
+// a frame is copied there once, stays there from actor to actor, and is copied back only if the host reads it.
 //
 // Threads: construction to `start`, `join` and destruction from one thread; the rest from any.
 #pragma once
@@ -52,8 +52,8 @@ class camera_feed {
   /// The bytes of buffers that the camera needs with the number of tiles that is set.
   std::uint64_t buffer_bytes() const;
 
-  /// Allocates buffers, and finds or launches the actors. With `keep_state`, existing actors continue after the frames that
-  /// they have done, and the output gets another name ("out-from-250.mp4"). Throws boost::system::system_error, or
+  /// Allocates buffers, and finds or launches the actors. With `keep_state`, existing actors continue after the frames
+  /// that they have done, and the output gets another name ("out-from-250.mp4"). Throws boost::system::system_error, or
   /// video::video_error if the clip cannot be preloaded.
   void prepare(runtime& rt, bool keep_state);
   /// Creates the output, if one is wanted. Throws video::video_error.

@@ -1,4 +1,5 @@
-// The text of `rondo overlay --explain`: which copies a frame requires, how many were made, and what the buffer pools held.
+// The text of `rondo overlay --explain`: which copies a frame requires, how many were made, and what the buffer pools
+// held.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct copy_account {
   transfer_counts measured{};
 };
 
-/// A line for each step: where it runs, the least copies per frame that this requires, the measured copies, and why. Then
-/// the copies beyond the least.
+/// A line for each step: where it runs, the least copies per frame that this requires, the measured copies, and why.
+/// Then the copies beyond the least.
 std::string explain_copies(copy_account const& a);
 
 struct pool_account {

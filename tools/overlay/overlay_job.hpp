@@ -1,7 +1,7 @@
 // One run of `rondo overlay`: the cameras that could be opened, the runtime they share, and what stops them.
 //
-// Threads: `run` on the main thread, which serves signals, the keyboard and the progress line; each camera adds two threads
-// (camera_feed.hpp).
+// Threads: `run` on the main thread, which serves signals, the keyboard and the progress line; each camera adds two
+// threads (camera_feed.hpp).
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class overlay_job {
  public:
   explicit overlay_job(overlay_options const& options) : options_(options) {}
 
-  /// Opens everything. False if nothing is left to do: see `status`. Throws config_error, or device_error if the device is
-  /// not available.
+  /// Opens everything. False if nothing is left to do: see `status`. Throws config_error, or device_error if the device
+  /// is not available.
   bool open();
   /// Runs all cameras to their end, then prints the table.
   void run();

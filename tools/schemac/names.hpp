@@ -5,7 +5,8 @@
 
 namespace rondo::schemac {
 
-/// Why the identifier `name` cannot be a C++ name, as the end of a sentence that begins with the name; empty when it can.
+/// Why the identifier `name` cannot be a C++ name, as the end of a sentence that begins with the name; empty when it
+/// can.
 std::string_view refuse_name(std::string_view name);
 
 }  // namespace rondo::schemac

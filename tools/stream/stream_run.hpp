@@ -53,10 +53,11 @@ class stream_run {
   /// The first graph as a picture.
   std::string svg() const { return graphs_.front()->svg(); }
 
-  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress on a terminal. With a
-  /// checkpoint, goes on from it if it is there, and writes it now and then; it is removed when the graphs have ended by themselves.
-  /// `before` is called when signals are caught already, and the graphs have not started. Throws graph_error if one cannot start, and
-  /// std::runtime_error for a checkpoint that cannot be read. Returns what has failed first.
+  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress
+  /// on a terminal. With a checkpoint, goes on from it if it is there, and writes it now and then; it is removed when
+  /// the graphs have ended by themselves. `before` is called when signals are caught already, and the graphs have not
+  /// started. Throws graph_error if one cannot start, and std::runtime_error for a checkpoint that cannot be read.
+  /// Returns what has failed first.
   stream_outcome run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;

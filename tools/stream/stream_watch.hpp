@@ -15,8 +15,8 @@ namespace rondo::tools {
 
 class stream_watch {
  public:
-  /// Begins. `listen`: endpoints for clients, such as unix:PATH; `metrics`: ADDRESS:PORT; empty: none. Says on stderr where. Throws
-  /// config_error for what is malformed, and std::runtime_error for an address that is taken.
+  /// Begins. `listen`: endpoints for clients, such as unix:PATH; `metrics`: ADDRESS:PORT; empty: none. Says on stderr
+  /// where. Throws config_error for what is malformed, and std::runtime_error for an address that is taken.
   stream_watch(runtime& rt, std::vector<std::string> const& listen, std::string const& metrics);
   ~stream_watch();
 

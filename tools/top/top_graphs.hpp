@@ -18,7 +18,8 @@ struct graph_row {
   bool is_failure = false;  // why the graph has failed; else its title
 };
 
-/// The rows to show, in order: stages and transfers whose name, type or graph contains the filter. Void after the next report.
+/// The rows to show, in order: stages and transfers whose name, type or graph contains the filter. Void after the next
+/// report.
 std::vector<graph_row> graph_rows(top_model const& model, std::string_view filter);
 
 /// The heading of the columns, and rows from `first` on.

@@ -1,5 +1,5 @@
-// The model that `rondo top` makes of the reports that come one after the other: rates, latencies of the last interval, and how both
-// went before. It draws nothing.
+// The model that `rondo top` makes of the reports that come one after the other: rates, latencies of the last interval,
+// and how both went before. It draws nothing.
 //
 // Bounded: so many intervals back (top_history), for the first top_followed actors with a name.
 // Threads: one at a time.

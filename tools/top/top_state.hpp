@@ -1,5 +1,5 @@
-// The state that keys change in `rondo top`: order, filter, selected actor, page. It does not draw, and does not depend on
-// a terminal.
+// The state that keys change in `rondo top`: order, filter, selected actor, page. It does not draw, and does not depend
+// on a terminal.
 //
 // Threads: one at a time.
 #pragma once

@@ -42,7 +42,8 @@ constexpr short selected_background = 237;
 std::atomic<bool> resized{false};  // the signal may come to any thread
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-/// Catches changes of the window's size before ncurses does: it counts columns in 16 bits, and crashes in a larger window.
+/// Catches changes of the window's size before ncurses does: it counts columns in 16 bits, and crashes in a larger
+/// window.
 class resizes {
  public:
   resizes() {
@@ -127,7 +128,8 @@ class terminal {
     refresh();
   }
 
-  /// Whether the terminal was closed, or its connection was lost. It then has no keys, and does not make the caller wait for one.
+  /// Whether the terminal was closed, or its connection was lost. It then has no keys, and does not make the caller
+  /// wait for one.
   bool is_gone() const {
     pollfd keys{STDIN_FILENO, POLLIN, 0};
     return poll(&keys, 1, 0) == 1 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;

@@ -1,8 +1,8 @@
 // `rondo top` on a terminal, with ncurses, and its forms that print once. The caller passes a function that returns
 // reports.
 //
-// Threads: these functions block their caller. run_top calls `next` and `inspect` on a separate thread, one at a time, so
-// that keys work even if the service does not answer.
+// Threads: these functions block their caller. run_top calls `next` and `inspect` on a separate thread, one at a time,
+// so that keys work even if the service does not answer.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ struct top_source {
   std::string name{};  // an address, which is shown
   /// Returns the next report. If it throws, the error is shown, and it is called again after the interval.
   std::function<service::report()> next{};
-  /// Returns the number of messages waiting for this actor, by priority, highest first. An empty function: not available.
+  /// Returns the number of messages waiting for this actor, by priority, highest first. An empty function: not
+  /// available.
   std::function<std::vector<std::pair<std::uint32_t, std::uint32_t>>(std::string const& actor)> inspect{};
 };
 
@@ -39,8 +40,8 @@ struct no_terminal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs until `q` or Ctrl-C, or until the terminal is gone. Throws no_terminal if standard input and output are not a terminal that ncurses can draw on;
-/// its text says what to do.
+/// Runs until `q` or Ctrl-C, or until the terminal is gone. Throws no_terminal if standard input and output are not a
+/// terminal that ncurses can draw on; its text says what to do.
 void run_top(top_source const& source, top_options const& options);
 
 /// Prints one screen, or JSON, to `out`, from two reports an interval apart. Throws what the source throws.

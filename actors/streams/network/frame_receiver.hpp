@@ -1,7 +1,8 @@
-// Receives frames for a stage from a frame_sender in another process. Reconnects automatically, so either process may start first, or die
-// and start again.
+// Receives frames for a stage from a frame_sender in another process. Reconnects automatically, so either process may
+// start first, or die and start again.
 //
-// Frames are read into buffers, of which the stage takes the oldest one and copies it. While the stage does not take any:
+// Frames are read into buffers, of which the stage takes the oldest one and copies it. While the stage does not take
+// any:
 //   latest     a newer frame replaces the one that waits
 //   every      `capacity` frames wait; later ones are lost
 //   lossless   likewise, but then nothing is read, so that the sender waits
@@ -71,7 +72,8 @@ class frame_receiver {
   frame_receiver(frame_receiver const&) = delete;
   frame_receiver& operator=(frame_receiver const&) = delete;
 
-  /// The oldest frame that has come, until `pop`. Null: there is none; the stage is woken when there is one, or none will come.
+  /// The oldest frame that has come, until `pop`. Null: there is none; the stage is woken when there is one, or none
+  /// will come.
   received_frame const* front();
   /// The stage has taken that frame.
   void pop();

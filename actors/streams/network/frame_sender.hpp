@@ -1,11 +1,15 @@
-// Sends the frames of a stage to readers in other processes: listens on a socket, and serves any number of frame_receivers.
+// Sends the frames of a stage to readers in other processes: listens on a socket, and serves any number of
+// frame_receivers.
 //
-// Each reader says which delivery it wants, and has a queue of its own: a slow one loses frames (`latest`, `every`) or makes the stage wait
-// (`lossless`), as inside a graph. A frame is copied once, into a buffer that all queues share; buffers are used again.
-// Bounds: `most_readers` connections, each with `capacity` frames that wait and one that is being sent. A client that sends no valid hello,
-// or neither takes a byte nor says that it lives for `patience`, is disconnected, with a line in the log.
+// Each reader says which delivery it wants, and has a queue of its own: a slow one loses frames (`latest`, `every`) or
+// makes the stage wait (`lossless`), as inside a graph. A frame is copied once, into a buffer that all queues share;
+// buffers are used again.
+// Bounds: `most_readers` connections, each with `capacity` frames that wait and one that is being sent. A client that
+// sends no valid hello, or neither takes a byte nor says that it lives for `patience`, is disconnected, with a line in
+// the log.
 // Threads: its own one for the sockets. `try_send` and `end` by one thread, everything else from any.
-// There is no authentication: only its owner can connect to a Unix socket, but anybody who can reach a TCP port can read.
+// There is no authentication: only its owner can connect to a Unix socket, but anybody who can reach a TCP port can
+// read.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -58,8 +62,8 @@ class frame_sender {
   frame_sender(frame_sender const&) = delete;
   frame_sender& operator=(frame_sender const&) = delete;
 
-  /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there is no reader and
-  /// it waits for some; the stage is woken when that may have changed.
+  /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there
+  /// is no reader and it waits for some; the stage is woken when that may have changed.
   bool try_send(frame_origin const& origin, void const* about, std::span<std::byte const> data);
   /// From now on frames that nobody reads are lost, and counted: it waits for no more readers.
   void needs_no_readers();

@@ -22,7 +22,8 @@ inline constexpr auto as_result = boost::asio::as_tuple(boost::asio::use_awaitab
 class timed_socket : public std::enable_shared_from_this<timed_socket> {
  public:
   using stream_socket = boost::asio::generic::stream_protocol::socket;
-  /// Until `patience` is called, each operation has so long as a whole: a stranger gains no time by sending byte by byte.
+  /// Until `patience` is called, each operation has so long as a whole: a stranger gains no time by sending byte by
+  /// byte.
   timed_socket(stream_socket socket, std::chrono::milliseconds limit)
       : socket_(std::move(socket)), timer_(socket_.get_executor()), patience_(limit) {}
 
@@ -32,8 +33,9 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
   boost::asio::awaitable<error_code> write(std::span<std::byte const> first,
                                            std::span<std::byte const> then = {});
 
-  /// Waits, however long it takes, until the peer says that it lives (wire_alive), which counts as progress of a `write`. Fails when it has
-  /// closed the connection, and with protocol_error if it sends something else. May run at the same time as `write`.
+  /// Waits, however long it takes, until the peer says that it lives (wire_alive), which counts as progress of a
+  /// `write`. Fails when it has closed the connection, and with protocol_error if it sends something else. May run at
+  /// the same time as `write`.
   boost::asio::awaitable<error_code> wait_for_alive();
   /// From now on an operation fails if no byte passes for so long; zero: never.
   void patience(std::chrono::milliseconds p) noexcept;

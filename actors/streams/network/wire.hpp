@@ -2,10 +2,12 @@
 //
 //   reader -> writer   reader_hello
 //   writer -> reader   writer_hello; if it refuses, with the reason, and then it closes the connection
-//   writer -> reader   frame_header and the frame's data, again and again; `alive` when there was nothing for a while; at last `end`
+//   writer -> reader   frame_header and the frame's data, again and again; `alive` when there was nothing for a while;
+//                      at last `end`
 //
-// After its hello the reader sends only single bytes, `wire_alive`, while it reads nothing because its graph is busy. All numbers are little-endian. Texts end with a zero. Unused bytes are zero.
-// Both sides check each header before they allocate or copy anything, and disconnect a peer that breaks the protocol.
+// After its hello the reader sends only single bytes, `wire_alive`, while it reads nothing because its graph is busy.
+// All numbers are little-endian. Texts end with a zero. Unused bytes are zero. Both sides check each header before they
+// allocate or copy anything, and disconnect a peer that breaks the protocol.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,8 @@ struct process_frame {
 
 class process_reader : public lender {
  public:
-  /// Waits until the other process is there, but not longer than wait_ms. Throws stage_error with the path and the reason.
+  /// Waits until the other process is there, but not longer than wait_ms. Throws stage_error with the path and the
+  /// reason.
   process_reader(process_connecting const& how, host_link& link);
 
   /// The next frame, which replaces the one before. False: there is none, at present or, if `ended`, for ever.

@@ -1,7 +1,7 @@
 // The host's half of to_process: frames that wait for room or for a reader, and the exporter that passes them on.
 //
-// Threads: the stage calls it. The exporter's thread passes on what waited, and ends the uses of frames that came back. The mutex is
-// taken before the exporter's own, never after it.
+// Threads: the stage calls it. The exporter's thread passes on what waited, and ends the uses of frames that came back.
+// The mutex is taken before the exporter's own, never after it.
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,8 @@ class process_writer {
   bool has_room() const noexcept { return kept_.count.load(std::memory_order_relaxed) < kept_.most; }
   /// Gives up the frames that wait for a first reader, and those that are passed until there is one.
   void give_up_unread();
-  /// Precondition: it has room. Takes the frame's use over, and passes it on now or later. True: it was, or will be, copied. Throws
-  /// std::runtime_error if there is no memory for copies.
+  /// Precondition: it has room. Takes the frame's use over, and passes it on now or later. True: it was, or will be,
+  /// copied. Throws std::runtime_error if there is no memory for copies.
   bool pass(frame const& kept, std::uint64_t type);
   process_lost lost();
 

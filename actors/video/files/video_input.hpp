@@ -31,8 +31,8 @@ class server_patience {
 /// FFmpeg's text for an error of reading.
 std::string why_not_read(int error);
 
-/// `patience` must live as long as the input. Throws video_open_error if the file is missing or cannot be opened, video_error if it is
-/// empty or no video.
+/// `patience` must live as long as the input. Throws video_open_error if the file is missing or cannot be opened,
+/// video_error if it is empty or no video.
 ffmpeg::input open_file(std::string const& source, server_patience& patience);
 /// Throws video_open_error if there is no such device, or if it is no camera.
 ffmpeg::input open_camera(camera_settings const& camera);

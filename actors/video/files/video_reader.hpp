@@ -16,8 +16,9 @@ namespace rondo::video {
 
 class video_reader {
  public:
-  /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose. Throws video_open_error if
-  /// it is missing or cannot be opened, video_error if it is empty, not a video, or of a kind that cannot be decoded.
+  /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose. Throws video_open_error
+  /// if it is missing or cannot be opened, video_error if it is empty, not a video, or of a kind that cannot be
+  /// decoded.
   explicit video_reader(std::string const& source, int decoder_threads = 1);
   /// The pictures of a camera. Throws video_open_error if there is none.
   explicit video_reader(camera_settings const& camera);
@@ -26,12 +27,14 @@ class video_reader {
   video_reader(video_reader&&) noexcept;
   video_reader& operator=(video_reader&&) noexcept;
 
-  /// Decodes the next frame into `out`, whose planes must have the size of `format()`; throws video_error if they do not.
-  /// Returns false at the end; `error()` then says whether the video ended early. Frames already read remain valid.
+  /// Decodes the next frame into `out`, whose planes must have the size of `format()`; throws video_error if they do
+  /// not. Returns false at the end; `error()` then says whether the video ended early. Frames already read remain
+  /// valid.
   bool read(frame_view const& out);
   /// The two parts of `read`: decodes the next frame, which is there until the next call; false at the end.
   bool next();
-  /// Copies it into `out`, scaled to the size of `out`. If only an odd last column or row is missing there, it is left out.
+  /// Copies it into `out`, scaled to the size of `out`. If only an odd last column or row is missing there, it is left
+  /// out.
   void get(frame_view const& out);
 
   video_format const& format() const;
@@ -39,7 +42,8 @@ class video_reader {
   int height() const { return format().height; }
   /// From the container's headers, or from duration and rate; 0 if nothing is known (a live source).
   std::int64_t frame_count_estimate() const;
-  /// When the last frame is shown, in ticks of `format()` since the first one. Grows with each frame, not always evenly.
+  /// When the last frame is shown, in ticks of `format()` since the first one. Grows with each frame, not always
+  /// evenly.
   std::int64_t time_stamp() const;
   /// Empty if there is no error, else why reading ended early, or that there were damaged packets.
   std::string const& error() const;

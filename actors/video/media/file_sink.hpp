@@ -29,9 +29,9 @@ struct file_sink {
   };
   static constexpr auto where = streams::works::on_host;
   static void spec(options const& o, streams::spec_of<file_sink>& s);
-  /// The file. In a graph that goes on from a checkpoint, what was written before stays: the file is called clip-from-250.mp4. If
-  /// the process was killed, what it left (clip.mp4.part) is clip.mp4 now, and pictures shortly before the checkpoint may be missing, because
-  /// the encoder had them (video_writer.hpp).
+  /// The file. In a graph that goes on from a checkpoint, what was written before stays: the file is called
+  /// clip-from-250.mp4. If the process was killed, what it left (clip.mp4.part) is clip.mp4 now, and pictures shortly
+  /// before the checkpoint may be missing, because the encoder had them (video_writer.hpp).
   class host {
    public:
     host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link);
@@ -43,8 +43,8 @@ struct file_sink {
     std::unique_ptr<class video_file> file_;
   };
 
-  /// A picture is shown at the time of its tick, so ticks without one do not shift the others. The graph fails if the file cannot be
-  /// written; what was written up to there plays.
+  /// A picture is shown at the time of its tick, so ticks without one do not shift the others. The graph fails if the
+  /// file cannot be written; what was written up to there plays.
   void process(streams::stage_context<file_sink>& ctx, streams::tick const& t);
   /// Finishes the file. So does the end of the graph, if it fails.
   void on_stop(streams::stage_context<file_sink>& ctx);

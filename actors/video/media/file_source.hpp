@@ -1,4 +1,5 @@
-// A source of pictures from a video file, or from a URL that FFmpeg knows. Each tick has the next picture, whatever rate the video has.
+// A source of pictures from a video file, or from a URL that FFmpeg knows. Each tick has the next picture, whatever
+// rate the video has.
 #pragma once
 
 #include "actors/video/media/picture_source.hpp"

@@ -1,4 +1,5 @@
-// The stages that need libraries: files, cameras, windows and fonts; beside those in actors/video/video_module.hpp. A module of both:
+// The stages that need libraries: files, cameras, windows and fonts; beside those in actors/video/video_module.hpp. A
+// module of both:
 //   RONDO_STAGES(name, RONDO_VIDEO_STAGES, RONDO_MEDIA_STAGES, stages of your own)
 #pragma once
 

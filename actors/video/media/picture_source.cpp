@@ -66,7 +66,8 @@ void make_pictures(auto& spec, image const& about) {
   spec.template out<"video">(about);
 }
 
-/// Throws the exception in hand as a stage_error: `missing` if the video is not there, `unusable` if it is, but cannot be used.
+/// Throws the exception in hand as a stage_error: `missing` if the video is not there, `unusable` if it is, but cannot
+/// be used.
 [[noreturn]] void throw_as(streams::fault missing, streams::fault unusable) {
   try {
     throw;

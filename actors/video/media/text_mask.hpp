@@ -13,15 +13,15 @@ namespace rondo::video {
 
 class text_mask {
  public:
-  /// `font`: a file that FreeType knows; empty: DejaVu Sans, where systems keep it. `size`: pixels from one line to the next, nearly.
-  /// `width`, `height`: of the picture. Throws std::runtime_error, with the file's name.
+  /// `font`: a file that FreeType knows; empty: DejaVu Sans, where systems keep it. `size`: pixels from one line to the
+  /// next, nearly. `width`, `height`: of the picture. Throws std::runtime_error, with the file's name.
   text_mask(std::string const& font, std::int32_t size, std::int32_t width, std::int32_t height);
   ~text_mask();
   text_mask(text_mask const&) = delete;
   text_mask& operator=(text_mask const&) = delete;
 
-  /// Draws a text in UTF-8, which may have several lines, with its upper left corner at `x`, `y`. What lies outside the picture is cut off.
-  /// `opacity`: of letters, where they cover a pixel completely.
+  /// Draws a text in UTF-8, which may have several lines, with its upper left corner at `x`, `y`. What lies outside the
+  /// picture is cut off. `opacity`: of letters, where they cover a pixel completely.
   void draw(std::string_view text, std::int32_t x, std::int32_t y, std::uint8_t opacity);
 
   /// A rectangle of the picture, or of a plane with half as many samples in each direction.

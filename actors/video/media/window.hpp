@@ -1,7 +1,7 @@
 // A window that shows the newest of the pictures that it was given.
 //
-// `show` copies the picture into a slot, from which the windows' thread draws it: whoever shows pictures never waits for the window system,
-// and does not hold the picture. A picture that comes before the last one was drawn replaces it.
+// `show` copies the picture into a slot, from which the windows' thread draws it: whoever shows pictures never waits
+// for the window system, and does not hold the picture. A picture that comes before the last one was drawn replaces it.
 //
 // Threads: `show` and `why_failed` from one at a time; the window itself lives on the windows' thread.
 #pragma once
@@ -25,7 +25,8 @@ class window_thread;
 
 class window {
  public:
-  /// Opens it. All pictures are like `picture`; they are scaled to the window. Throws std::runtime_error, with SDL's reason.
+  /// Opens it. All pictures are like `picture`; they are scaled to the window. Throws std::runtime_error, with SDL's
+  /// reason.
   window(std::string title, std::int32_t width, std::int32_t height, image const& picture);
   ~window();
   window(window const&) = delete;

@@ -1,5 +1,5 @@
-// The thread of all windows of the program: SDL wants its windows and their events on one. It begins with the first window, and ends with
-// the last.
+// The thread of all windows of the program: SDL wants its windows and their events on one. It begins with the first
+// window, and ends with the last.
 #pragma once
 
 #include <cstdint>

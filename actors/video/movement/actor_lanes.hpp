@@ -1,4 +1,5 @@
-// Adapters from a handler's lanes to the `Team` of a stage (actors/video/movement/lanes.hpp), and a helper to run code on one lane.
+// Adapters from a handler's lanes to the `Team` of a stage (actors/video/movement/lanes.hpp), and a helper to run code
+// on one lane.
 #pragma once
 
 #include "actors/video/movement/lanes.hpp"

@@ -1,5 +1,5 @@
-// Composition of a drawing from tracks: a box and a label for each track, and a line with the camera's name and the frame
-// rate.
+// Composition of a drawing from tracks: a box and a label for each track, and a line with the camera's name and the
+// frame rate.
 #pragma once
 
 #include <cstdint>

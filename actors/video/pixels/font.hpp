@@ -119,8 +119,8 @@ RONDO_HD inline std::int32_t glyph_dot(char c, std::int32_t column, std::int32_t
 }
 
 /// Coverage (0 to 256) of the point (x, y) by a character, if a dot is `pixels16` sixteenths of a pixel wide. The point
-/// is in 1/256 of a dot from the character's top left corner. The dots are interpolated and cut at one half, which joins
-/// diagonals and rounds corners; the cut is one pixel soft.
+/// is in 1/256 of a dot from the character's top left corner. The dots are interpolated and cut at one half, which
+/// joins diagonals and rounds corners; the cut is one pixel soft.
 RONDO_HD inline std::int32_t glyph_coverage(char c, std::int32_t x, std::int32_t y, std::int32_t pixels16) {
   std::int32_t const px = x - 128, py = y - 128;  // dot centres
   std::int32_t const column = px >> 8, row = py >> 8, fx = px & 255, fy = py & 255;

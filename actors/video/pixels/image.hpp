@@ -1,4 +1,5 @@
-// The frames of video stages: pictures with one plane for brightness and two of half the size for colour (I420), perhaps with opacities.
+// The frames of video stages: pictures with one plane for brightness and two of half the size for colour (I420),
+// perhaps with opacities.
 #pragma once
 
 #include "actors/video/pixels/image_view.hpp"

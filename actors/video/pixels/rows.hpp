@@ -1,5 +1,5 @@
-// Rows of pixels on the device that runs a stage: kernels/pixels, for a lane's share of a row on a GPU, or for a whole row on a host, where
-// the widest instructions of the processor are used.
+// Rows of pixels on the device that runs a stage: kernels/pixels, for a lane's share of a row on a GPU, or for a whole
+// row on a host, where the widest instructions of the processor are used.
 #pragma once
 
 #include "kernels/base/team.hpp"

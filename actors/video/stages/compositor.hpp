@@ -1,5 +1,5 @@
-// Puts up to four layers over a picture, the first one lowest. A layer is a picture with opacities (i420a), or one without, which covers
-// what is below it. It keeps the newest picture of each layer, so layers may come at other rates.
+// Puts up to four layers over a picture, the first one lowest. A layer is a picture with opacities (i420a), or one
+// without, which covers what is below it. It keeps the newest picture of each layer, so layers may come at other rates.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Stages that find what moves in the pictures of a fixed camera, and draw it: the overlay (actors/video/movement/pipeline.hpp) as two stages, so
-// that one picture is drawn on while the next is looked at.
+// Stages that find what moves in the pictures of a fixed camera, and draw it: the overlay
+// (actors/video/movement/pipeline.hpp) as two stages, so that one picture is drawn on while the next is looked at.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ RONDO_HD inline frame_view frame_of(image const& about, std::byte const* data) {
   return {p.of[0], p.of[1], p.of[2]};
 }
 
-/// Learns the background, and follows what moves in front of it. Pictures are passed on as they are, with a drawing for each. The scene
-/// is in the stage's scratch memory, so a restart keeps it.
+/// Learns the background, and follows what moves in front of it. Pictures are passed on as they are, with a drawing for
+/// each. The scene is in the stage's scratch memory, so a restart keeps it.
 struct find_movement {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">,
                                streams::out<"drawing", drawing>>;

@@ -1,4 +1,5 @@
-// Draws the wave of a sound over the lower part of a picture: a curve in a darkened band. Without a sound, two tones that beat.
+// Draws the wave of a sound over the lower part of a picture: a curve in a darkened band. Without a sound, two tones
+// that beat.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The graph engine of a GPU: CUDA Graphs are captured from a stream, instantiated, and replayed on several streams in turn.
+// The graph engine of a GPU: CUDA Graphs are captured from a stream, instantiated, and replayed on several streams in
+// turn.
 //
 // They run next to the ring kernel, which leaves `free_multiprocessors` of the GPU to them.
 //

@@ -15,8 +15,8 @@ namespace rondo {
 
 namespace {
 
-/// Sets up the process for kernels that never end, through the environment, the only way. Must be called before the first CUDA
-/// call. Returns why that is not possible; empty: it is.
+/// Sets up the process for kernels that never end, through the environment, the only way. Must be called before the
+/// first CUDA call. Returns why that is not possible; empty: it is.
 std::string prepare_process() {
   // A kernel that is loaded at its first launch may wait for the ring kernel.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);

@@ -30,12 +30,12 @@ class cuda_machine {
 
   /// The number of GPUs; if 0, `why_none` has the reason.
   static int count(std::string& why_none);
-  /// Computes the dimensions for `c` and the module on GPU `ordinal`. Throws std::runtime_error with what is missing and what
-  /// to do.
+  /// Computes the dimensions for `c` and the module on GPU `ordinal`. Throws std::runtime_error with what is missing
+  /// and what to do.
   static cuda_fit fit(int ordinal, cuda_program const& program, config const& c);
 
-  /// Zeroed memory that both sides reach, kept until the process ends; null without a GPU, or while a ring kernel runs. For data
-  /// that handlers share with their host in addition to messages.
+  /// Zeroed memory that both sides reach, kept until the process ends; null without a GPU, or while a ring kernel runs.
+  /// For data that handlers share with their host in addition to messages.
   static std::byte* claim_shared(std::size_t bytes) noexcept;
 
   cuda_machine(int ordinal, cuda_program const& program, cuda_fit const& fit);

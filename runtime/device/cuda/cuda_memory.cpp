@@ -1,4 +1,5 @@
-// Memory of a cuda_machine. Allocation is stream-ordered, because a call that waits for the whole GPU waits for the ring kernel.
+// Memory of a cuda_machine. Allocation is stream-ordered, because a call that waits for the whole GPU waits for the
+// ring kernel.
 #include <unistd.h>
 
 #include <cstring>
@@ -20,8 +21,8 @@ std::byte* cuda_machine::device_memory(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(p), 4096));
 }
 
-/// Allocates from a separate pool, whose one allocation other processes can open, if GPU and system support that, and no grid
-/// runs on the GPU, as making a pool may wait for it. Otherwise exports are copied.
+/// Allocates from a separate pool, whose one allocation other processes can open, if GPU and system support that, and
+/// no grid runs on the GPU, as making a pool may wait for it. Otherwise exports are copied.
 std::byte* cuda_machine::buffer_memory(std::size_t bytes) {
   auto& s = *state_;
   int handles = 0;

@@ -1,15 +1,16 @@
-// Compilation of a module for CUDA. Include this header in one .cu file that is listed in rondo_add_module, and write there
+// Compilation of a module for CUDA. Include this header in one .cu file that is listed in rondo_add_module, and write
+// there
 //
 //   RONDO_CUDA_MODULE(counters)
 //
 // Without a CUDA compiler, the file is plain C++ and the macro has no effect.
 //
-// The file may also use the runtime. Its coroutines belong in .cpp files, because nvcc 13.0 does not compile Asio's co_spawn, and
-// loses the parentheses of `(co_await x).member`. Asio's use_future needs BOOST_ASIO_DISABLE_VARIABLE_TEMPLATES there, which the target
-// rondo::runtime defines.
+// The file may also use the runtime. Its coroutines belong in .cpp files, because nvcc 13.0 does not compile Asio's
+// co_spawn, and loses the parentheses of `(co_await x).member`. Asio's use_future needs
+// BOOST_ASIO_DISABLE_VARIABLE_TEMPLATES there, which the target rondo::runtime defines.
 //
-// A thread of the ring kernel has 128 registers, so that four blocks of four warps fit on a multiprocessor. For handlers that need
-// more, define RONDO_CUDA_REGISTERS before the include: at most 255, and fewer teams fit.
+// A thread of the ring kernel has 128 registers, so that four blocks of four warps fit on a multiprocessor. For
+// handlers that need more, define RONDO_CUDA_REGISTERS before the include: at most 255, and fewer teams fit.
 #pragma once
 
 #include "kernels/grid/grid_keeper.hpp"
@@ -70,8 +71,9 @@ __global__ void __maxnreg__(RONDO_CUDA_REGISTERS)
       host, windows[block_is_team ? 0 : warp]);
 }
 
-/// Called by code for both sides, as the ring kernel calls it, a member function without RONDO_HD would do nothing on the GPU: nvcc
-/// warns of that only outside of installed headers. Called by code for the GPU alone, it is an error that names the function.
+/// Called by code for both sides, as the ring kernel calls it, a member function without RONDO_HD would do nothing on
+/// the GPU: nvcc warns of that only outside of installed headers. Called by code for the GPU alone, it is an error that
+/// names the function.
 template <class B, class M>
 __device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const* payload) {
   auto const& m = *reinterpret_cast<M const*>(payload);

@@ -2,8 +2,9 @@
 //
 //   rondo::cuda_pool_resource<cuda::mr::device_accessible> memory(rt.buffers(1));
 //
-// Memory deallocated on a stream is reused once the stream has reached that point, which an event signals. So no call waits, and
-// no memory has two users. cuda::mr is experimental in CUDA 13: define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE.
+// Memory deallocated on a stream is reused once the stream has reached that point, which an event signals. So no call
+// waits, and no memory has two users. cuda::mr is experimental in CUDA 13: define
+// LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE.
 //
 // Threads: any. Lifetime: as pool_resource; the destructor waits for streams that still use deallocated memory.
 #pragma once

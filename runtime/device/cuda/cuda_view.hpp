@@ -7,8 +7,8 @@
 
 namespace rondo {
 
-/// The opener for the GPU with this number; buffers on other GPUs fail with buffer_elsewhere. Empty without a GPU and in a
-/// build without CUDA. Threads: any.
+/// The opener for the GPU with this number; buffers on other GPUs fail with buffer_elsewhere. Empty without a GPU and
+/// in a build without CUDA. Threads: any.
 device_opener cuda_opener(int ordinal);
 
 }  // namespace rondo

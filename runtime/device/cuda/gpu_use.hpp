@@ -1,5 +1,5 @@
-// The use that this process makes of its GPUs. While a ring kernel runs, a call that waits for a whole GPU would never return: memory is
-// claimed before, or not at all.
+// The use that this process makes of its GPUs. While a ring kernel runs, a call that waits for a whole GPU would never
+// return: memory is claimed before, or not at all.
 //
 // Threads: any. Nothing here uses CUDA.
 #pragma once
@@ -20,8 +20,8 @@ class gpu_use {
     return all;
   }
 
-  /// While the lock is held, no ring kernel starts, so the caller may wait for a whole GPU. Throws std::runtime_error if one
-  /// runs. `what` begins the error's text.
+  /// While the lock is held, no ring kernel starts, so the caller may wait for a whole GPU. Throws std::runtime_error
+  /// if one runs. `what` begins the error's text.
   std::unique_lock<std::mutex> keep_idle(std::string const& what) {
     std::unique_lock lock(mutex_);
     if (is_running_anywhere())
@@ -60,7 +60,8 @@ class gpu_use {
   }
   /// What is left to do for a machine that ends.
   enum class ending { release, leave, reset };
-  /// `leave`: the GPU's context has faulted, and its memory cannot be released. `reset`: the same, and this was its last machine.
+  /// `leave`: the GPU's context has faulted, and its memory cannot be released. `reset`: the same, and this was its
+  /// last machine.
   ending remove_machine(int gpu, bool faulted) {
     std::lock_guard lock(mutex_);
     auto& g = gpus_[gpu];
@@ -71,14 +72,15 @@ class gpu_use {
     g = {.was_reset = true};
     return ending::reset;
   }
-  /// Whether the GPU was reset after a fault. CUDA promises it to new processes alone: a driver may refuse it to this one.
+  /// Whether the GPU was reset after a fault. CUDA promises it to new processes alone: a driver may refuse it to this
+  /// one.
   bool was_reset(int gpu) {
     std::lock_guard lock(mutex_);
     return gpus_[gpu].was_reset;
   }
 
-  /// Reserves stack for the threads of a kernel by `set`, which waits for the GPU. Throws as keep_idle if more is needed than
-  /// was reserved before a ring kernel started.
+  /// Reserves stack for the threads of a kernel by `set`, which waits for the GPU. Throws as keep_idle if more is
+  /// needed than was reserved before a ring kernel started.
   template <class Set>
   void reserve_stack(int gpu, std::size_t bytes, Set set) {
     std::unique_lock lock(mutex_);

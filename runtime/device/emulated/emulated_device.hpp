@@ -15,14 +15,14 @@ class emulated_device final : public queue_device<emulated_machine> {
   /// The teams' arena; for tests.
   arena_ref arena() const noexcept { return device_arena(); }
 
-  /// Makes copies of buffers take as long as on a bus of this kind, at least. The thread that copies sleeps. Precondition: nothing is
-  /// being copied, so before the program uses the device.
+  /// Makes copies of buffers take as long as on a bus of this kind, at least. The thread that copies sleeps.
+  /// Precondition: nothing is being copied, so before the program uses the device.
   void model_bus(bus_model const& model) noexcept { machine().model_bus(model); }
 
   // -- faults for tests, from any thread between start and stop
 
-  /// Makes the device lost, as by a GPU fault: each team is reported with event_kind::device_lost, and submissions complete
-  /// with errc::device_lost.
+  /// Makes the device lost, as by a GPU fault: each team is reported with event_kind::device_lost, and submissions
+  /// complete with errc::device_lost.
   void lose() noexcept { machine().lose(); }
   /// While held, submissions do not arrive and the ring fills up, until the device stops.
   void hold_submissions(bool held) noexcept {

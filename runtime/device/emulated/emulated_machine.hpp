@@ -1,5 +1,5 @@
-// The machine of an `emulated` device: a grid of threads of this process, with memory that only they touch, behind a bus
-// that can delay writes. It can be made to fault like a GPU: at once, and with the loss of its memory.
+// The machine of an `emulated` device: a grid of threads of this process, with memory that only they touch, behind a
+// bus that can delay writes. It can be made to fault like a GPU: at once, and with the loss of its memory.
 //
 // Threads: one per lane of each worker team, `rondo-io`, and `rondo-keeper`; they wait between launches.
 // `lose` and the holds from any thread, the rest as in queue_device.hpp.

@@ -10,7 +10,8 @@ namespace rondo {
 
 // -- for the runtime
 
-/// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings. It wakes pinned teams for the host.
+/// The backoff of the I/O thread: it spins, yields, and sleeps until the host rings. It wakes pinned teams for the
+/// host.
 struct io_thread_idle {
   grid<emulated_bus> const& of;
   doorbell& bell;

@@ -1,5 +1,5 @@
-// The registry of modules compiled for the `emulated` device: each module's grid on host threads, by its key. Modules register
-// at program start (emulated_module.hpp) and are looked up when a device is created.
+// The registry of modules compiled for the `emulated` device: each module's grid on host threads, by its key. Modules
+// register at program start (emulated_module.hpp) and are looked up when a device is created.
 //
 // Threads: one thread registers before main; afterwards, lookups from any.
 #pragma once

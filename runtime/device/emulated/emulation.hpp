@@ -138,8 +138,8 @@ struct emulated_port {
   handler_faults* faults = nullptr;
 };
 
-/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must point to an object that
-/// begins with an emulated_port.
+/// `Module` with the faults of an emulated device around its handlers. The host_port's `self` must point to an object
+/// that begins with an emulated_port.
 template <class Module>
 struct faulty_module : Module {
   template <class Mail>

@@ -31,8 +31,8 @@ class arena_image {
     return machine.copy_in(device, memory_.data(),
                            arena_.header().ready_positions_at);  // the rest is zero
   }
-  // False if the machine has faulted. They copy the used part of the arena, except for the header's first part: it never
-  // changes, or the keeper and the teams use it while they stand still.
+  // False if the machine has faulted. They copy the used part of the arena, except for the header's first part: it
+  // never changes, or the keeper and the teams use it while they stand still.
   template <class Machine>
   bool fetch(Machine& machine, std::byte const* device) {
     return machine.copy_out(memory_.data() + first(), device + first(), last() - first());

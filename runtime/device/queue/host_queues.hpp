@@ -1,5 +1,5 @@
-// The host's end of a queue pair: it writes submissions to the ring of their reader, and its own thread drains completions
-// (completion_poller.hpp).
+// The host's end of a queue pair: it writes submissions to the ring of their reader, and its own thread drains
+// completions (completion_poller.hpp).
 //
 // Ownership: does not own the rings; owns the thread `rondo-poller` from start to stop.
 // Threads: submit, launch, and signal from any; start and stop one at a time. Posts never block: if the ring is full,
@@ -187,9 +187,9 @@ class host_queues final : public far_mail {
     if (!team) return push_to(queues_.down, count, fill, ticket);
     auto& direct = queues_.direct[*team];
     auto const& ring = direct.ring;
-    // L2. Relaxed: this thread's orders, and those of threads that it knows of. `awaited_` relaxed, too: if another thread's
-    // `await_orders` had a later ticket than this message, this load would precede that thread's claim (the edge `turn`), and so
-    // could not see what it raised after it.
+    // L2. Relaxed: this thread's orders, and those of threads that it knows of. `awaited_` relaxed, too: if another
+    // thread's `await_orders` had a later ticket than this message, this load would precede that thread's claim (the
+    // edge `turn`), and so could not see what it raised after it.
     auto const orders = orders_.load(memory_order::relaxed);
     if (awaited_[*team].load(memory_order::relaxed) < orders) {
       // This wakes the team, too: others may have submitted behind it, and the message may find no room.

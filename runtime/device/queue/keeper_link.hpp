@@ -1,6 +1,7 @@
 // The host's end of a grid's control block: requests to the keeper, and queries.
 //
-// Ownership: does not own the block. Threads: requests from one at a time, queries from one at a time, the rest from any.
+// Ownership: does not own the block. Threads: requests from one at a time, queries from one at a time, the rest from
+// any.
 // Ordering: the edges `request`, `acknowledge`, and `page` of kernels/grid/grid.hpp.
 #pragma once
 
@@ -38,8 +39,8 @@ class keeper_link {
     return comes_true(limit, [&] { return is_acknowledged(request); });
   }
 
-  /// Asks the keeper to fill the page with the `actors` cells from `first` on, and to update the reports. False if there is no
-  /// answer within `limit`. Precondition: actors <= page_actors.
+  /// Asks the keeper to fill the page with the `actors` cells from `first` on, and to update the reports. False if
+  /// there is no answer within `limit`. Precondition: actors <= page_actors.
   bool ask(std::uint32_t first, std::uint32_t actors, std::chrono::nanoseconds limit) {
     auto const query = ++queries_ << 32 | first;
     if (!is_answered()) return false;

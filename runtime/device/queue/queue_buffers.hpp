@@ -15,8 +15,8 @@ class queue_buffers final : public buffer_home {
   using queues = host_queues<typename Machine::bus>;
 
  public:
-  /// Allocates memory of the machine; must precede its first launch. `number`: see buffer_home_shift. Throws as the machine
-  /// does.
+  /// Allocates memory of the machine; must precede its first launch. `number`: see buffer_home_shift. Throws as the
+  /// machine does.
   queue_buffers(Machine& machine, queues& way, std::uint64_t bytes, std::uint32_t slots,
                 std::uint64_t pinned_bytes, std::uint32_t number)
       : machine_(machine),

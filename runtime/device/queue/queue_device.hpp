@@ -1,17 +1,19 @@
-// The host's side of a device with its own memory: `cuda`, and its test double `emulated`. They differ only in the machine
-// (`Machine`): where memory is, how a grid is launched, and how the host learns that it has ended.
+// The host's side of a device with its own memory: `cuda`, and its test double `emulated`. They differ only in the
+// machine (`Machine`): where memory is, how a grid is launched, and how the host learns that it has ended.
 //
 // A machine has
 //   using bus = ...;                              the bus of its queue pair
 //   static constexpr bool rings;                  whether its teams ring for the poller
-//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; live as long as the machine
+//   std::byte* device_memory(bytes), pinned_memory(bytes);      zeroed; before the first launch; live as long as the
+//                                                               machine
 //   queue_pair_ref<bus> queues(submissions, completions);         likewise, for the rings
 //   bus_ring_ref<submission, bus> direct_ring(submissions);       likewise, for a pinned team
 //   void begin(host_queues<bus>&), nudge(grid<bus> const&);      before a series of launches; wakes a sleeping keeper
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
-//   bool copy(std::span<copy_job const>), graph_engine& graphs(), buffer_memory(bytes), share(), mark_ready();  buffer_home.hpp
+//   bool copy(std::span<copy_job const>), graph_engine& graphs();               buffer_home.hpp
+//   buffer_memory(bytes), share(), mark_ready();                                 buffer_home.hpp
 //   bool end(limit);                              after a grid: false if part of it still runs
 //   auto code_of(program const&);                 a module's code for it; throws std::runtime_error if there is none
 //   void set_code(code const&);                   between two launches: the code of the next launch
@@ -151,8 +153,8 @@ class queue_device : public device {
       grid_thread_.join();
       if (!machine_.end(left())) note_stuck_teams();
     }
-    // A faulted device has already refused them. A hanging one may still read submissions: the I/O team unless it acknowledged
-    // the request, and its pinned teams.
+    // A faulted device has already refused them. A hanging one may still read submissions: the I/O team unless it
+    // acknowledged the request, and its pinned teams.
     if (!lost() && ended)
       refuse_submitted(errc::stopped);
     else if (!lost() && keeper_.is_acknowledged(end))
@@ -321,15 +323,16 @@ class queue_device : public device {
     for (auto const& lost : loss_of_teams(grid_.reports, grid_.teams(), options_.teams)) sink_(lost);
   }
 
-  /// Refuses what was submitted before the rings of submissions were closed. Precondition: the device no longer reads them.
+  /// Refuses what was submitted before the rings of submissions were closed. Precondition: the device no longer reads
+  /// them.
   void refuse_submitted(errc reason) {
     queues_.close(reason);
     queues_.for_each_ring([&](auto const& ring) { refuse_all(ring, sink_, reason); });
   }
 
   /// Brings the device to a safepoint: the teams stand still, or the device was stopped, and the sink has handled every
-  /// event. False, without effect, if a handler did not return within `limit` or hung when the device was stopped, or if
-  /// the device is lost. Precondition: the caller holds life_.
+  /// event. False, without effect, if a handler did not return within `limit` or hung when the device was stopped, or
+  /// if the device is lost. Precondition: the caller holds life_.
   bool pause(std::chrono::nanoseconds limit) {
     if (lost()) return false;
     if (!grid_thread_.joinable()) return !keeper_.is_answered();
@@ -338,8 +341,8 @@ class queue_device : public device {
     request(request_kind::run);
     return false;
   }
-  /// Precondition: the caller holds life_. What a direct ring awaits was submitted before: so its tail is read before that of
-  /// the ring that has it.
+  /// Precondition: the caller holds life_. What a direct ring awaits was submitted before: so its tail is read before
+  /// that of the ring that has it.
   std::uint64_t request(request_kind kind) {
     auto const& queues = grid_.queues;
     for (std::uint32_t n = 0; n < queues.direct_rings; ++n)  // relaxed: the request publishes it

@@ -8,7 +8,8 @@
 
 namespace rondo {
 
-/// Completes every submission of a closed ring with `reason`, by `sink`. Waits for those that their senders are still writing.
+/// Completes every submission of a closed ring with `reason`, by `sink`. Waits for those that their senders are still
+/// writing.
 template <class Bus>
 void refuse_all(bus_ring_ref<submission, Bus> const& ring, event_sink& sink, errc reason) {
   host_port const to_sink{

@@ -8,8 +8,8 @@
 
 namespace rondo {
 
-/// One `device_lost` event per team: what it ran at the keeper's last look. Teams for pinned actors, which come after the pool's,
-/// count only if they serve one.
+/// One `device_lost` event per team: what it ran at the keeper's last look. Teams for pinned actors, which come after
+/// the pool's, count only if they serve one.
 inline std::vector<device_event> loss_of_teams(team_report const* reports, std::uint32_t teams,
                                                std::uint32_t pool_teams) {
   std::vector<device_event> events;

@@ -4,13 +4,13 @@
 //   auto clicks = c.find<counter>("clicks").value();
 //   total t = clicks.ask(get{}, 10ms, rondo::block).value();
 //
-// It connects and reconnects automatically. A message whose response was lost with the connection is resent under the same
-// key, so it is handled only once. If the service was restarted in between, the message's fate is unknown: outcome_unknown.
-// Messages that had not been sent yet go to the new service.
+// It connects and reconnects automatically. A message whose response was lost with the connection is resent under the
+// same key, so it is handled only once. If the service was restarted in between, the message's fate is unknown:
+// outcome_unknown. Messages that had not been sent yet go to the new service.
 //
-// Owns one thread. Threads: all functions from any thread. Completion handlers run on their executor or, without one, on
-// the client's thread, where blocking requests fail with would_deadlock. Lifetime: outlives all uses of its refs. Requests that
-// are open when it is destroyed complete with cancelled.
+// Owns one thread. Threads: all functions from any thread. Completion handlers run on their executor or, without one,
+// on the client's thread, where blocking requests fail with would_deadlock. Lifetime: outlives all uses of its refs.
+// Requests that are open when it is destroyed complete with cancelled.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -55,8 +55,8 @@ class client {
  public:
   /// Returns at once; the first request connects.
   explicit client(client_options options);
-  /// Completes open requests with `cancelled`. In a handler on the client's own thread, those are called after that one has returned.
-  /// A forked child's copy does nothing.
+  /// Completes open requests with `cancelled`. In a handler on the client's own thread, those are called after that one
+  /// has returned. A forked child's copy does nothing.
   ~client();
   client(client const&) = delete;
   client& operator=(client const&) = delete;
@@ -94,8 +94,8 @@ class client {
 
   /// Gets the response, once.
   using response_handler = std::function<void(response_bytes)>;
-  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent. A timeout of zero or less:
-  /// timed_out, and nothing is sent.
+  /// Sends any request: a frame of schemas/wire.fbs, whose id is set here. It is never resent. A timeout of zero or
+  /// less: timed_out, and nothing is sent.
   void request(std::span<std::byte const> frame, std::chrono::milliseconds timeout, response_handler handler);
   /// The same, and waits for the response. Errors: also would_deadlock, on this client's thread and after a fork.
   response_bytes request(std::span<std::byte const> frame, std::chrono::milliseconds timeout);

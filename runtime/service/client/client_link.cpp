@@ -193,7 +193,8 @@ void client::link::lost(std::string why) {
 
 // -- frames
 
-/// Sends open requests, but not so far ahead of the oldest one that the service would have to remember too many outcomes.
+/// Sends open requests, but not so far ahead of the oldest one that the service would have to remember too many
+/// outcomes.
 void client::link::pump() {
   if (state_ != state::ready || open_.empty()) return;
   auto const end = open_.begin()->first + key_window;

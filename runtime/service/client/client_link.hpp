@@ -1,7 +1,7 @@
 // The connection behind a client: connects, reconnects, and keeps its open requests. Private to the library.
 //
-// Threads: its own thread, except for submit, stop, said and count_open. `open_` holds the open requests by id, which is
-// also the key of a send. Ids grow, so sends keep their order when the client reconnects.
+// Threads: its own thread, except for submit, stop, said and count_open. `open_` holds the open requests by id, which
+// is also the key of a send. Ids grow, so sends keep their order when the client reconnects.
 #pragma once
 
 #include <atomic>

@@ -4,12 +4,13 @@
 //
 // From JSON: a struct is an object. Fields that are not given are 0. Numbers are exact: what does not fit the field is
 // refused. Enums are given by name or number, arrays as lists of their exact length; [ubyte:N] may also be a string of
-// at most N bytes, and the rest is 0. Floats may be "NaN", "Infinity" and "-Infinity". Padding is 0. An unknown field, a
-// field given twice and a value of the wrong kind are refused with the field's path.
+// at most N bytes, and the rest is 0. Floats may be "NaN", "Infinity" and "-Infinity". Padding is 0. An unknown field,
+// a field given twice and a value of the wrong kind are refused with the field's path.
 //
 // To JSON: one line, fields in the order of their offsets. Enums by name where the value has one; [ubyte:N] as a string
 // where it is printable ASCII up to zeros at its end, and not empty; what is not a number as the strings above. What
-// `to_json` writes `to_bytes` reads back to the same bytes, but for padding, flags other than 0 and 1, and the bits of a NaN.
+// `to_json` writes `to_bytes` reads back to the same bytes, but for padding, flags other than 0 and 1, and the bits of
+// a NaN.
 //
 // threads: const members from any thread; `add` while nobody else is in the object.
 #pragma once
@@ -39,7 +40,8 @@ class message_schemas {
   /// the schema. Throws schema_error, and then nothing was learned.
   void add(std::span<std::byte const> binary_schema, std::string_view source = "schema");
 
-  /// `type` below is a qualified name (`rondo.basics.add`), or its end (`basics.add`, `add`) where one type alone has it.
+  /// `type` below is a qualified name (`rondo.basics.add`), or its end (`basics.add`, `add`) where one type alone has
+  /// it.
   bool knows(std::string_view type) const;
   /// All qualified names, sorted.
   std::vector<std::string_view> names() const;

@@ -10,8 +10,8 @@ namespace rondo::service {
 
 namespace {
 
-// The part of NVML's interface that is used here, from its documentation ("NVML API Reference Guide"): its header is not in
-// the toolkit's minimal packages. 0 means success; handles are opaque.
+// The part of NVML's interface that is used here, from its documentation ("NVML API Reference Guide"): its header is
+// not in the toolkit's minimal packages. 0 means success; handles are opaque.
 using nvml_status = int;
 using nvml_device = void*;
 struct nvml_utilization {

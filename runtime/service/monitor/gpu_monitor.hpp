@@ -1,8 +1,8 @@
 // Reads the load, memory, temperature, power and PCIe traffic of this machine's GPUs from NVIDIA's management library
 // (NVML), which is loaded at run time.
 //
-// Threads: any; one mutex. A read asks the driver, which takes some 50 ms per GPU for its PCIe counters, so a reading is
-// reused for a second.
+// Threads: any; one mutex. A read asks the driver, which takes some 50 ms per GPU for its PCIe counters, so a reading
+// is reused for a second.
 #pragma once
 
 #include <chrono>

@@ -131,8 +131,8 @@ void http_server::core::begin_to_wait(place self) {
   self->line.expires_after(options.request_time);
 }
 
-/// If there is no place for one more connection, closes the one whose client has been waited for longest. False if there is
-/// none of these either.
+/// If there is no place for one more connection, closes the one whose client has been waited for longest. False if
+/// there is none of these either.
 bool http_server::core::make_room() {
   auto const is_open = [](connection const& c) {
     return c.line.socket().is_open();

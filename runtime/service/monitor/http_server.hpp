@@ -3,16 +3,16 @@
 //   http_server monitor(io, {loopback, 9464}, {{"/metrics", [&] { return http_answer{.body = to_metrics(...)}; }}});
 //
 // Limits: sizes of header and body, connections at once, and time for each request. A client that exceeds one is
-// disconnected, if possible after a response with the reason. There is no TLS and no authentication: listen on a loopback
-// or private address.
+// disconnected, if possible after a response with the reason. There is no TLS and no authentication: listen on a
+// loopback or private address.
 //
-// Nobody can keep others out. At the limit of connections a new one takes the place of the one that has sent its request,
-// or taken its response, for longest. Slow functions leave places and threads to quick ones: at most `slow_answers` run or
-// wait at once.
+// Nobody can keep others out. At the limit of connections a new one takes the place of the one that has sent its
+// request, or taken its response, for longest. Slow functions leave places and threads to quick ones: at most
+// `slow_answers` run or wait at once.
 //
-// Threads: the server and the quick functions run on `io`, in one strand; the slow ones run on `work`, several at once. If
-// both are the same thread, quick functions wait for slow ones. `stop`, the destructor and `port` from any thread. After
-// `stop`, no function is called once both executors have run dry.
+// Threads: the server and the quick functions run on `io`, in one strand; the slow ones run on `work`, several at once.
+// If both are the same thread, quick functions wait for slow ones. `stop`, the destructor and `port` from any thread.
+// After `stop`, no function is called once both executors have run dry.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -49,7 +49,8 @@ class reporter {
   void watch(nats_counters const& nats) noexcept { nats_ = &nats; }
   /// How full these tables are. They outlive it. Not beside `gather`.
   void watch(quotas const& tables) noexcept { tables_ = &tables; }
-  /// One moment. Takes as long as a device needs to answer, and as gpu_monitor::read: not for a thread that serves others.
+  /// One moment. Takes as long as a device needs to answer, and as gpu_monitor::read: not for a thread that serves
+  /// others.
   report gather();
 
  private:
@@ -84,8 +85,8 @@ report decode(std::span<std::uint8_t const> bytes);
 /// For people and other programs: one JSON object, its keys those of the schema.
 std::string to_json(report const& r);
 
-/// The latency that a share `q` of the samples in `counts` did not exceed, in ns; interpolated within a bucket. `floors` are
-/// latency_floors_ns. 0 without samples.
+/// The latency that a share `q` of the samples in `counts` did not exceed, in ns; interpolated within a bucket.
+/// `floors` are latency_floors_ns. 0 without samples.
 double latency_at(std::span<std::uint32_t const> counts, std::span<std::uint64_t const> floors, double q);
 
 }  // namespace rondo::service

@@ -1,9 +1,9 @@
 // Reports which of many sockets are readable. Each socket is registered once, not for every wait.
 //
 // Asio's own waits cost a system call per request of a connection, so this is a separate level-triggered epoll. Asio
-// watches it as one descriptor, but only while the thread sleeps now and then: an epoll inside another one slows down every
-// sender's system call. A busy thread removes it from Asio's epoll, but not after each sleep: the kernel walks through all
-// sockets when it is added again.
+// watches it as one descriptor, but only while the thread sleeps now and then: an epoll inside another one slows down
+// every sender's system call. A busy thread removes it from Asio's epoll, but not after each sleep: the kernel walks
+// through all sockets when it is added again.
 // Threads: the network thread. Lifetime: outlives what is registered.
 #pragma once
 

@@ -1,12 +1,12 @@
 // The tables that all clients of a service share: how many places are taken, and who may take one more.
 //
-// A peer is all clients of one address with one token, or of one user of this machine. No peer may keep the others out, so
-// it takes a place only while it holds fewer than are free: one peer alone gets half of a table, the next one a quarter, and
-// so on. The last sixteenth is reserved for operators: clients whose token has the role admin. The owner, on the Unix
-// socket, may take every place. docs/security.md lists the tables and their limits.
+// A peer is all clients of one address with one token, or of one user of this machine. No peer may keep the others out,
+// so it takes a place only while it holds fewer than are free: one peer alone gets half of a table, the next one a
+// quarter, and so on. The last sixteenth is reserved for operators: clients whose token has the role admin. The owner,
+// on the Unix socket, may take every place. docs/security.md lists the tables and their limits.
 //
-// Threads: any. Relaxed throughout: numbers that are compared with limits, in no order with anything else. Two threads that
-// compete for the last place may both be refused.
+// Threads: any. Relaxed throughout: numbers that are compared with limits, in no order with anything else. Two threads
+// that compete for the last place may both be refused.
 #pragma once
 
 #include <array>
@@ -71,8 +71,8 @@ class quotas {
     /// Counts them without asking.
     void add(table t, std::uint64_t n = 1) noexcept;
     void give_back(table t, std::uint64_t n = 1) noexcept;
-    /// For a table of which a client may take more than is left: whether it may begin to. What clients take does not keep
-    /// operators out.
+    /// For a table of which a client may take more than is left: whether it may begin to. What clients take does not
+    /// keep operators out.
     bool has_room(table t) const noexcept;
     /// Of one that `has_room` has turned away.
     void count_refusal(table t) noexcept { all_.count_refusal(t); }

@@ -121,8 +121,8 @@ class watched_transport final : public plain_transport, epoll_reactor::listener 
   bool watched_ = false;
 };
 
-/// Counts what TLS takes from a peer without data for its user: handshakes, KeyUpdates, renegotiation, tickets, alerts, empty
-/// records. OpenSSL takes as many as have arrived within one call, but its caller has other clients to serve.
+/// Counts what TLS takes from a peer without data for its user: handshakes, KeyUpdates, renegotiation, tickets, alerts,
+/// empty records. OpenSSL takes as many as have arrived within one call, but its caller has other clients to serve.
 ///
 /// A step is a record or a handshake message. An honest handshake takes about 20, and afterwards hardly any come.
 class tls_steps {

@@ -1,8 +1,8 @@
 // Frames of the wire protocol: splits the bytes from a socket into requests or responses.
 //
-// A frame is 4 bytes with the length of the rest, little-endian, then one FlatBuffer of schemas/wire.fbs: what FlatBuffers
-// calls a size-prefixed buffer. Nothing in a frame is read before its length has been checked against a limit and
-// FlatBuffers' verifier has accepted it.
+// A frame is 4 bytes with the length of the rest, little-endian, then one FlatBuffer of schemas/wire.fbs: what
+// FlatBuffers calls a size-prefixed buffer. Nothing in a frame is read before its length has been checked against a
+// limit and FlatBuffers' verifier has accepted it.
 //
 // Threads: one at a time per object.
 #pragma once
@@ -27,8 +27,8 @@ class frame_reader {
   void came(std::size_t count) noexcept { end_ += count; }
 
   enum class state { frame, more, too_large };
-  /// The next whole frame with its head, if there is one, aligned for FlatBuffers. Once a frame's length exceeds the limit,
-  /// always `too_large`: nothing after it can be parsed.
+  /// The next whole frame with its head, if there is one, aligned for FlatBuffers. Once a frame's length exceeds the
+  /// limit, always `too_large`: nothing after it can be parsed.
   state next(std::span<std::byte const>& frame) noexcept;
 
   /// The length of the frame that was too large.

@@ -22,9 +22,9 @@ class ending_actors {
     ends_.push_back(done->get_future());
     terminate(actor, termination::discard, [done](error_code why) { done->set_value(why); });
   }
-  /// No handler of theirs runs any more. False: some have not ended within 10 s, because they do not return from a handler.
-  /// Stops the runtime if it is over already, because it was stopped or a device was lost: then no actor is terminated any more, and
-  /// those of the other devices may be in a handler.
+  /// No handler of theirs runs any more. False: some have not ended within 10 s, because they do not return from a
+  /// handler. Stops the runtime if it is over already, because it was stopped or a device was lost: then no actor is
+  /// terminated any more, and those of the other devices may be in a handler.
   bool wait() {
     auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     bool all_gone = true;

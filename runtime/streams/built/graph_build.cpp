@@ -376,7 +376,8 @@ bool built_graph::end() {
   ends.add(clock_);
   for (auto const& s : instances_) ends.add(s.actor);
   has_ended_ = ends.wait();
-  // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the graph's memory.
+  // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the
+  // graph's memory.
   for (auto& s : instances_ | std::views::reverse)
     if (*has_ended_) s.host.reset();
   for (auto& l : links_) l.thread.join();

@@ -58,8 +58,8 @@ struct built_edge {
 
 class built_graph {
  public:
-  /// Launches the actors, which are not active yet; they will go on from `saved`, or begin if it is null. Throws graph_error, also if
-  /// `saved` is of another graph, and what runtime::launch throws.
+  /// Launches the actors, which are not active yet; they will go on from `saved`, or begin if it is null. Throws
+  /// graph_error, also if `saved` is of another graph, and what runtime::launch throws.
   built_graph(runtime& rt, graph_plan const& plan, graph_options const& options, saved_graph const* saved);
   built_graph(built_graph const&) = delete;
   built_graph& operator=(built_graph const&) = delete;
@@ -68,8 +68,8 @@ class built_graph {
   /// Terminates the actors. False: one of them does not end, because it does not return from its handler.
   bool end();
 
-  /// The stages and the transfers begin, and then the clock. `on_failure` gets the error that ends a transfer before its outlet has
-  /// ended, on the transfer's thread; also those that `end` causes.
+  /// The stages and the transfers begin, and then the clock. `on_failure` gets the error that ends a transfer before
+  /// its outlet has ended, on the transfer's thread; also those that `end` causes.
   void begin(std::function<void(planned_transfer const&, error_code)> on_failure);
   /// Sources make no ticks, or do again. Returns how many the clock has made, or the runtime's error.
   result<std::uint64_t> set_paused(bool paused);
@@ -77,15 +77,18 @@ class built_graph {
   std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file, bool stays_paused,
                                           std::chrono::nanoseconds limit);
   actor_ref<clock> const& clock_actor() const noexcept { return clock_; }
-  /// Called with each instance of a stage that is replaced, and its new host, while the stage's device stands still. Must not throw.
+  /// Called with each instance of a stage that is replaced, and its new host, while the stage's device stands still.
+  /// Must not throw.
   using replaced_fn = std::function<void(stage_instance const&, std::shared_ptr<void> const&)>;
-  /// The stage goes on as `next` between two ticks. Returns its spec. Throws graph_error, without changes. Defined in graph_upgrade.cpp.
+  /// The stage goes on as `next` between two ticks. Returns its spec. Throws graph_error, without changes. Defined in
+  /// graph_upgrade.cpp.
   stage_spec replace(std::uint32_t stage, planned_stage const& next, replaced_fn const& replaced);
 
   std::list<stage_instance> const& instances() const noexcept { return instances_; }
   /// The stage itself, or its replicas.
   std::vector<stage_instance*> const& instances_of(std::uint32_t stage) const { return of_stages_[stage]; }
-  /// What an instance has done whose actor is gone, since only the actor may read them before. Nothing if its device is lost.
+  /// What an instance has done whose actor is gone, since only the actor may read them before. Nothing if its device is
+  /// lost.
   stage_counts last_counts(stage_instance const& s) const;
   std::list<built_edge> const& edges() const noexcept { return edges_; }
   struct link {

@@ -1,8 +1,8 @@
 // A paused graph is saved, and another one goes on from there.
 //
-// No frame is under way when each stage, asked in the order in which frames travel, has said that it has nothing to do: what was before it
-// is idle then and stays so, because no ticks are made. So there are no frames to save, only what stages keep: their scratch memory, and how
-// far they are. All else is as after a restart.
+// No frame is under way when each stage, asked in the order in which frames travel, has said that it has nothing to do:
+// what was before it is idle then and stays so, because no ticks are made. So there are no frames to save, only what
+// stages keep: their scratch memory, and how far they are. All else is as after a restart.
 #include <fmt/format.h>
 
 #include <algorithm>

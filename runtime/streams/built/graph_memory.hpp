@@ -1,7 +1,7 @@
 // The memory of a graph on one device: the structures that its stages share, and the blocks for frames.
 //
-// It is laid out on the host and copied to the device as a whole, with pointers that hold there. `lay_out` is therefore called twice:
-// once to measure it, once with the addresses.
+// It is laid out on the host and copied to the device as a whole, with pointers that hold there. `lay_out` is therefore
+// called twice: once to measure it, once with the addresses.
 //
 // Threads: one at a time.
 #pragma once
@@ -23,7 +23,8 @@ class graph_memory {
   /// Makes all structures by `make`, which is called twice. Throws graph_error if the device has no memory.
   void lay_out(std::function<void(graph_memory&)> const& make);
 
-  /// For `make`: room for `count` Ts. The result is on the host, and valid until the next lay_out; `at_device` gives the address.
+  /// For `make`: room for `count` Ts. The result is on the host, and valid until the next lay_out; `at_device` gives
+  /// the address.
   template <class T>
   T* take(std::size_t count = 1) {
     auto const offset = (used_ + alignof(T) - 1) / alignof(T) * alignof(T);

@@ -33,8 +33,8 @@ frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const
   return pool;
 }
 
-/// Those of readers first, because a stage that changes a frame in place passes it on. Readers come after their writers among the
-/// instances, except that inlets are the last.
+/// Those of readers first, because a stage that changes a frame in place passes it on. Readers come after their writers
+/// among the instances, except that inlets are the last.
 void built_graph::find_holders() {
   auto const find_of = [&](stage_instance const& s) {
     for (std::uint32_t o = 0; o < output_count(s); ++o) holders_[{&s, o}] = find_holders(s, o);

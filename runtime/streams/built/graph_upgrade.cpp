@@ -1,7 +1,8 @@
 // A stage of a running graph is replaced: by one with other options, or of another type with the same ports.
 //
-// The actor stays, with its id and its mail, and so do its edges, its frames in hand, and its counts: they lie in stage_memory. At a
-// safepoint of its device, which is between two ticks, stage_memory gets the new options, and the actor a fresh state.
+// The actor stays, with its id and its mail, and so do its edges, its frames in hand, and its counts: they lie in
+// stage_memory. At a safepoint of its device, which is between two ticks, stage_memory gets the new options, and the
+// actor a fresh state.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -19,7 +19,8 @@ constexpr auto long_enough = 50ms;           // for all of them
 constexpr auto longest = 1s;                 // for one
 constexpr std::uint32_t blocks_of_each = 2;  // an output's
 
-/// A stage without a graph. An inlet stands before each input, and the host gives it frames; its outputs have no readers.
+/// A stage without a graph. An inlet stands before each input, and the host gives it frames; its outputs have no
+/// readers.
 class lone_stage {
  public:
   lone_stage(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device)

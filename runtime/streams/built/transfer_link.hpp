@@ -15,7 +15,8 @@ namespace rondo::streams {
 using outlet_ref = messages_ref<ask<next_frame, frame_note>>;
 using inlet_ref = messages_ref<ask<next_block, block_note>, frame_arrived, stop_source>;
 
-/// Copies `bytes` between two devices; a null home is the host's memory. By way of the host if neither is. False: a device is lost.
+/// Copies `bytes` between two devices; a null home is the host's memory. By way of the host if neither is. False: a
+/// device is lost.
 bool copy_between(buffer_home* from_home, std::byte const* from, buffer_home* to_home, std::byte* to,
                   std::uint64_t bytes);
 

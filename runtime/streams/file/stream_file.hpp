@@ -60,7 +60,8 @@ void set_option(stream_file& file, std::string const& assignment, std::string co
 
 /// The graph's options for copy `number` of the file, from 0.
 graph_options options_of_copy(stream_file const& file, std::uint32_t number, runtime& rt);
-/// Adds the file's stages and connections, for that copy. Throws graph_error for a device that the runtime does not have.
+/// Adds the file's stages and connections, for that copy. Throws graph_error for a device that the runtime does not
+/// have.
 void add_stages(graph& g, stream_file const& file, std::uint32_t number, runtime& rt);
 
 }  // namespace rondo::streams

@@ -1,4 +1,5 @@
-// The options of a type of stages, for files, command lines and people: names, meanings, limits. The stage's options list themselves:
+// The options of a type of stages, for files, command lines and people: names, meanings, limits. The stage's options
+// list themselves:
 //
 //   struct options {
 //     std::int32_t width = 640;
@@ -108,12 +109,13 @@ class option_visitor {
 
 struct stage_kind;
 
-/// The options of a type of stages with their defaults. The places belong to `object`, which has as many bytes as the kind's options.
+/// The options of a type of stages with their defaults. The places belong to `object`, which has as many bytes as the
+/// kind's options.
 std::vector<option_field> options_in(stage_kind const& kind, void* object);
 /// Which option has a value that it does not accept, and what it accepts; empty: none.
 std::string wrong_option(stage_kind const& kind, void const* object);
-/// Adds the files that a stage with these options reads and writes. `goes_on`: from a checkpoint, so that it writes under another name. Replicas are
-/// as many stages, but share a name with {tick} in it: each has ticks of its own.
+/// Adds the files that a stage with these options reads and writes. `goes_on`: from a checkpoint, so that it writes
+/// under another name. Replicas are as many stages, but share a name with {tick} in it: each has ticks of its own.
 void add_files(file_uses& to, stage_kind const& kind, void const* object, std::string const& who,
                bool goes_on, std::uint32_t replicas = 1);
 /// Sets the options that a JSON object names. Throws config_error, with the path, what was found, and what is accepted.

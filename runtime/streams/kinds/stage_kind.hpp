@@ -1,17 +1,18 @@
 // A type of stages as a graph knows it: its ports, where it works, and what the stage has for the host:
 //
 //   static void spec(options const&, streams::spec_of<Stage>&);
-//       What it needs, and what it makes: runtime/streams/kinds/stage_spec.hpp. May throw; the text is part of the graph's error.
+//       What it needs, and what it makes: runtime/streams/kinds/stage_spec.hpp. May throw; the text is part of the
+//       graph's error.
 //   class host {
 //     host(options const&, streams::spec_of<Stage> const&, streams::host_link&);
 //     streams::stage_error why_failed() const;
 //   };
-//       The host's half of a stage that works on the host: stage_context::host. Made when the graph begins, with as many of these
-//       arguments as its constructor takes, and destroyed after the graph's actors, before its memory. The constructor may throw; the text
-//       is part of the graph's error. With the link, threads of the program can wake the stage and keep frames. `why_failed` is
-//       optional: the graph's error after stage_context::fail_graph, and what has failed (kernels/streams/fault.hpp), or a
-//       std::string; called on another thread, when the stage does nothing more. A `host` that is a `lender` gets frames back that
-//       the stage has lent (stage_context::lend).
+//       The host's half of a stage that works on the host: stage_context::host. Made when the graph begins, with as
+//       many of these arguments as its constructor takes, and destroyed after the graph's actors, before its memory.
+//       The constructor may throw; the text is part of the graph's error. With the link, threads of the program can
+//       wake the stage and keep frames. `why_failed` is optional: the graph's error after stage_context::fail_graph,
+//       and what has failed (kernels/streams/fault.hpp), or a std::string; called on another thread, when the stage
+//       does nothing more. A `host` that is a `lender` gets frames back that the stage has lent (stage_context::lend).
 //   using upgrades = Old;
 //       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
 //

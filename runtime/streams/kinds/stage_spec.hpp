@@ -1,4 +1,5 @@
-// What a stage says before its graph begins: the frames that it makes of those that come, the memory that it needs, what a tick costs.
+// What a stage says before its graph begins: the frames that it makes of those that come, the memory that it needs,
+// what a tick costs.
 //
 //   static void spec(options const& o, streams::spec_of<waveform>& s) {
 //     auto const picture = *s.in<"video">();
@@ -7,8 +8,9 @@
 //     s.scratch(4 * picture.width);
 //   }
 //
-// Called on the host, for the stage's options, when all that comes to it is known; perhaps several times. An output of which it says nothing
-// has the shape of the first connected input with the same type of frames, as has each of a stage without `spec`.
+// Called on the host, for the stage's options, when all that comes to it is known; perhaps several times. An output of
+// which it says nothing has the shape of the first connected input with the same type of frames, as has each of a stage
+// without `spec`.
 #pragma once
 
 #include <array>

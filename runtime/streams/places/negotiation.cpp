@@ -41,8 +41,8 @@ class flow_network {
   }
   void find_flow(node source, node sink) { boost::boykov_kolmogorov_max_flow(network_, source, sink); }
 
-  /// After find_flow: calls f(node) for all that must be on the source's side if `from` is, and so on; with `upwards`, for all that
-  /// must be on the sink's side if `from` is. `is_known(node)`: nothing new is behind it.
+  /// After find_flow: calls f(node) for all that must be on the source's side if `from` is, and so on; with `upwards`,
+  /// for all that must be on the sink's side if `from` is. `is_known(node)`: nothing new is behind it.
   template <class Known, class F>
   void for_each_tied(node from, bool upwards, Known const& is_known, F const& f) const {
     std::vector<node> left{from};
@@ -105,8 +105,8 @@ class negotiation {
     flow_network net;
     auto const nodes = make_network(net, a, b, fixed);
     net.find_flow(source, sink);
-    // A cut is as cheap as can be if no way with capacity left leads from the source's side to the sink's. So each stage that is
-    // still free goes where it prefers, and takes along those that are tied to it.
+    // A cut is as cheap as can be if no way with capacity left leads from the source's side to the sink's. So each
+    // stage that is still free goes where it prefers, and takes along those that are tied to it.
     enum class side : std::uint8_t { free, in_a, in_b };
     std::vector<side> sides(net.size(), side::free);
     auto const tie = [&](flow_network::node from, side to) {
@@ -131,8 +131,8 @@ class negotiation {
 
   static constexpr flow_network::node source = 0, sink = 1;
 
-  /// The network whose cuts cost what depends on stages in a and b. On the source's side of a cut they are in a, on the other in b.
-  /// Stages that are fixed are elsewhere. Returns the nodes of the stages.
+  /// The network whose cuts cost what depends on stages in a and b. On the source's side of a cut they are in a, on the
+  /// other in b. Stages that are fixed are elsewhere. Returns the nodes of the stages.
   std::vector<flow_network::node> make_network(flow_network& net, place_number a, place_number b,
                                                std::vector<std::optional<place_number>> const& fixed) const {
     net.add(), net.add();

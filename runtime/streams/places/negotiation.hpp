@@ -1,13 +1,14 @@
-// Negotiation: decides for each stage of a graph in which place it works, so that a frame costs the least time in all: the work of
-// the stages, and the copies between places.
+// Negotiation: decides for each stage of a graph in which place it works, so that a frame costs the least time in all:
+// the work of the stages, and the copies between places.
 //
-// A stage lists the places that it can work in, by preference. An output that stages in other places read is copied once to each of
-// these places, however many read it there. Costs are whole nanoseconds for one frame, so sums are exact, and the result depends on
-// nothing else.
+// A stage lists the places that it can work in, by preference. An output that stages in other places read is copied
+// once to each of these places, however many read it there. Costs are whole nanoseconds for one frame, so sums are
+// exact, and the result depends on nothing else.
 //
-// Two places: an exact minimum cut (Boost.Graph's Boykov-Kolmogorov). More: from each place in turn where all stages can go, pairs of
-// places are improved by exact cuts until none helps, and the best result is taken (alpha-beta swaps; Boykov, Veksler, Zabih, PAMI
-// 2001). Among results of equal cost, the first stage gets the place that it prefers, then the second one, and so on.
+// Two places: an exact minimum cut (Boost.Graph's Boykov-Kolmogorov). More: from each place in turn where all stages
+// can go, pairs of places are improved by exact cuts until none helps, and the best result is taken (alpha-beta swaps;
+// Boykov, Veksler, Zabih, PAMI 2001). Among results of equal cost, the first stage gets the place that it prefers, then
+// the second one, and so on.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,8 @@ char const* name_of(backend use) {
   return "?";
 }
 
-/// Throws what a stage has thrown as the graph_error that says whose fault it is. A stage throws std::invalid_argument for its options.
+/// Throws what a stage has thrown as the graph_error that says whose fault it is. A stage throws std::invalid_argument
+/// for its options.
 [[noreturn]] void refuse(planned_stage const& s, std::string const& text, std::exception const& e) {
   bool const is_source = s.kind->inputs.empty(), is_sink = s.kind->outputs.empty();
   if (auto const* const known = dynamic_cast<stage_error const*>(&e)) throw graph_error(text, known->of);

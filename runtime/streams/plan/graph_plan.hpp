@@ -36,8 +36,8 @@ struct planned_stage {
   void const* option_bytes() const noexcept { return options.data(); }
   /// kind->option_bytes of them.
   void set_options(void const* bytes);
-  /// Checks its options, and asks it what it needs and makes for these inputs. Outputs stay unknown if nothing says what they have. Throws
-  /// graph_error.
+  /// Checks its options, and asks it what it needs and makes for these inputs. Outputs stay unknown if nothing says
+  /// what they have. Throws graph_error.
   stage_spec spec_for(std::array<any_about, most_ports> const& inputs) const;
   /// Whether it may be run to see how long it takes. A source or a sink would do something for others to see.
   bool is_measurable(stage_spec const& spec) const;
@@ -77,7 +77,8 @@ class graph_plan {
   graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed = {});
 
   std::vector<planned_stage> stages;
-  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage that does not say so.
+  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage that does
+  /// not say so.
   std::function<std::optional<std::uint64_t>(planned_stage const&, stage_spec const&, std::uint32_t)> measure;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.

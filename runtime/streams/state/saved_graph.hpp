@@ -27,10 +27,12 @@ struct saved_graph {
   std::vector<saved_stage> stages;
 };
 
-/// Replaces the file as a whole. Throws std::runtime_error with the file and the reason, also for 2 GiB of scratch memory or more.
+/// Replaces the file as a whole. Throws std::runtime_error with the file and the reason, also for 2 GiB of scratch
+/// memory or more.
 void write_saved_graph(std::filesystem::path const& file, saved_graph const& g);
 
-/// Throws std::runtime_error with the file and the reason: it cannot be read, or is torn, damaged, or of another kind, version or byte order.
+/// Throws std::runtime_error with the file and the reason: it cannot be read, or is torn, damaged, or of another kind,
+/// version or byte order.
 saved_graph read_saved_graph(std::filesystem::path const& file);
 /// The body of such a file, aligned to 8 bytes. Throws std::runtime_error with the file if it is damaged.
 saved_graph decode_saved_graph(std::span<std::byte const> body, std::filesystem::path const& file);

@@ -1,4 +1,5 @@
-// What the programs of docs/actors.md claim: `check` and `check_soon` end the program with status 1 if a claim is false.
+// What the programs of docs/actors.md claim: `check` and `check_soon` end the program with status 1 if a claim is
+// false.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// A behaviour that several programs of docs/actors.md use: it writes down the numbers of its messages in the order in which they
-// come.
+// A behaviour that several programs of docs/actors.md use: it writes down the numbers of its messages in the order in
+// which they come.
 #pragma once
 
 #include <vector>

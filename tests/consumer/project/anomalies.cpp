@@ -1,5 +1,5 @@
-// Finds outliers in the samples of many sensors, and counts them. Samples flood the detectors and a journal; alerts are urgent, have
-// reserved room, and none of them is lost.
+// Finds outliers in the samples of many sensors, and counts them. Samples flood the detectors and a journal; alerts are
+// urgent, have reserved room, and none of them is lost.
 #include <cmath>
 #include <cstdio>
 #include <thread>

@@ -1,5 +1,6 @@
-// Threads do all that a program can do to a few actors, at random: they send, ask, give up, deactivate, end and replace them. Then every
-// accepted message must be accounted for, those of each sender and priority must have come in order, and every ask must have ended once.
+// Threads do all that a program can do to a few actors, at random: they send, ask, give up, deactivate, end and replace
+// them. Then every accepted message must be accounted for, those of each sender and priority must have come in order,
+// and every ask must have ended once.
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -64,7 +65,8 @@ struct battle {
                                   .supervise = {.poison_after = static_cast<std::uint8_t>(1 + number % 3),
                                                 .max_restarts = 60'000}});
   }
-  /// Another actor takes the place of one that is gone, or is to go; not while too many of those before are still to end.
+  /// Another actor takes the place of one that is gone, or is to go; not while too many of those before are still to
+  /// end.
   void replace(std::mt19937& random, std::uint32_t number) {
     auto const next = launch(number);
     if (!next) {

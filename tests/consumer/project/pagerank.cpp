@@ -1,5 +1,5 @@
-// PageRank of one graph in four designs, which give the same ranks: an actor that goes on by itself, a wide message, lanes that
-// work together, and four actors that exchange ranks through small mailboxes.
+// PageRank of one graph in four designs, which give the same ranks: an actor that goes on by itself, a wide message,
+// lanes that work together, and four actors that exchange ranks through small mailboxes.
 #include <boost/asio/use_future.hpp>
 #include <cmath>
 #include <cstdio>
@@ -102,8 +102,8 @@ struct crew {
   RONDO_HD void on(rondo::context& ctx, read_ranks const& m) { ctx.reply(some_of(of[rounds % 2], m.first)); }
 };
 
-// 4. Each of four actors has a quarter of the vertices. It sends its ranks to the others after each round; when a mailbox is full,
-//    it waits for room.
+// 4. Each of four actors has a quarter of the vertices. It sends its ranks to the others after each round; when a
+//    mailbox is full, it waits for room.
 constexpr std::uint32_t parts = 4, per_part = vertices / parts, per_message = 10;
 
 struct part;

@@ -1,8 +1,8 @@
-// A grid of the cost module, laid out as queue_device lays one out, and the host's end of its queue pair as a script in virtual
-// time: the real host_queues writes submissions, and events are read where they arrive.
+// A grid of the cost module, laid out as queue_device lays one out, and the host's end of its queue pair as a script in
+// virtual time: the real host_queues writes submissions, and events are read where they arrive.
 //
-// Times. A load over the bus sees the host's memory half a trip after it was issued, but the grid executes it when it is issued.
-// So a submission is written half a trip before the time that counts as its own.
+// Times. A load over the bus sees the host's memory half a trip after it was issued, but the grid executes it when it
+// is issued. So a submission is written half a trip before the time that counts as its own.
 //
 // Threads: one.
 #pragma once
@@ -40,8 +40,8 @@ class bed {
     return *reinterpret_cast<State const*>(arena().state(arena().cell(id.index)));
   }
 
-  /// Submits `count` messages with the same header. Returns when the host began. For paths, they are a part of the message
-  /// before unless `is_new`.
+  /// Submits `count` messages with the same header. Returns when the host began. For paths, they are a part of the
+  /// message before unless `is_new`.
   std::uint64_t submit(rondo::actor_id to, rondo::message_header header, void const* payloads,
                        std::uint32_t bytes, std::uint32_t count = 1, bool is_new = true);
   template <class Request>

@@ -1,5 +1,5 @@
-// The budget: for each case, the most steps of each kind that its critical path may have. Counts, not nanoseconds: they do not
-// depend on what a step is assumed to cost.
+// The budget: for each case, the most steps of each kind that its critical path may have. Counts, not nanoseconds: they
+// do not depend on what a step is assumed to cost.
 //
 // A line is `case kind limit`; `#` begins a comment.
 #pragma once

@@ -18,7 +18,8 @@ void expect(bool holds, char const* what) {
   if (!holds) throw std::runtime_error(std::string("the grid gave a wrong answer: ") + what);
 }
 
-/// Before each case, and not counted: the first messages go to a mailbox without a ring, and wake what has gone to rest.
+/// Before each case, and not counted: the first messages go to a mailbox without a ring, and wake what has gone to
+/// rest.
 constexpr std::uint32_t warm_up = 4;
 
 template <class Work>

@@ -1,7 +1,8 @@
 // What each step of a GPU costs, in picoseconds: the one table behind all predicted figures.
 //
-// Every figure is assumed, not measured here: the table says where each one comes from. A file replaces them: by name, as in
-// {"pcie_read_ps": 900000, "source": "a data sheet"}, or by what the probes of a visit have measured (bench/results/gpu_costs.json).
+// Every figure is assumed, not measured here: the table says where each one comes from. A file replaces them: by name,
+// as in {"pcie_read_ps": 900000, "source": "a data sheet"}, or by what the probes of a visit have measured
+// (bench/results/gpu_costs.json).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Writes the predicted figures as a part of docs/benchmarks.md: bench/results/gpu_predicted.md. The page's other parts take single
-// figures from gpu_predicted.jsonl beside it.
+// Writes the predicted figures as a part of docs/benchmarks.md: bench/results/gpu_predicted.md. The page's other parts
+// take single figures from gpu_predicted.jsonl beside it.
 #pragma once
 
 #include <string>

@@ -1,10 +1,12 @@
-// What happened on the way of a message through the warps of a grid: each warp keeps a log of its steps, and knows from which
-// other warp's store it learned of the message. Followed backwards from the last store, that is the critical path.
+// What happened on the way of a message through the warps of a grid: each warp keeps a log of its steps, and knows from
+// which other warp's store it learned of the message. Followed backwards from the last store, that is the critical
+// path.
 //
 // Which store a warp waited for. Stores and warps carry the number of the last message that they know of.
-//  - A warp that loads a word with a newer message than its own has learned of that message from the store of that word.
-//  - A warp that has done nothing but load since it last loaded this word, by the same instruction, waits. If another warp has
-//    stored there since, that store is what it waited for.
+//  - A warp that loads a word with a newer message than its own has learned of that message from the store of that
+//    word.
+//  - A warp that has done nothing but load since it last loaded this word, by the same instruction, waits. If another
+//    warp has stored there since, that store is what it waited for.
 // Otherwise the warp was at work when the store came, and its own work is the path.
 //
 // A path has gaps: from a store until the warp that waits looks again.

@@ -1,5 +1,6 @@
-// rondo_ptx_cost [OPTIONS] [CASE...]: predicts what messages cost on a GPU, by executing a module's PTX in virtual time. The
-// options are those of tools/ptx, but --page takes the file to write. With --budget, fails if a count on a critical path exceeds that file's limit.
+// rondo_ptx_cost [OPTIONS] [CASE...]: predicts what messages cost on a GPU, by executing a module's PTX in virtual
+// time. The options are those of tools/ptx, but --page takes the file to write. With --budget, fails if a count on a
+// critical path exceeds that file's limit.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -94,7 +95,8 @@ void print_lines(results const& all) {
   }
 }
 
-/// The message with the median of time, step by step. Stores of bytes are put together, without the posted writes that they are.
+/// The message with the median of time, step by step. Stores of bytes are put together, without the posted writes that
+/// they are.
 void print_paths(ptx::module const& code, results const& all) {
   for (auto const& [c, s] : all) {
     std::printf("\nThe critical path of %s:\n\n%10s %6s %5s  %-13s %s\n", c.name.data(), "at ns", "ns",

@@ -24,7 +24,8 @@ struct summary {
   double time(step s) const { return us[static_cast<std::size_t>(s)]; }
 };
 
-/// "kernels/mail/mailbox.hpp:12". For what was inlined from outside the tree, or from the atomics, the line that calls it.
+/// "kernels/mail/mailbox.hpp:12". For what was inlined from outside the tree, or from the atomics, the line that calls
+/// it.
 std::string line_of(ptx::module const& code, std::uint32_t place);
 
 /// Precondition: there are samples.

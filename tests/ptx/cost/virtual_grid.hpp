@@ -1,19 +1,20 @@
-// A grid in virtual time: the machine executes it on one thread, each warp has its own clock, and each step costs what the
-// table says. Deterministic for a seed.
+// A grid in virtual time: the machine executes it on one thread, each warp has its own clock, and each step costs what
+// the table says. Deterministic for a seed.
 //
 // How time passes
 //  - The warp with the least time executes next; of several, the first.
-//  - A load does not wait. Its warp waits at the first instruction that names a register still to be loaded, to read or to write
-//    it: a scoreboard of PTX registers, kept per warp and not per lane, as on a GPU. An acquire load holds up whatever follows.
-//  - A weak load takes what its block's L1 holds since the lane's last acquire. If that sector is still on its way, the load
-//    waits for the same trip.
+//  - A load does not wait. Its warp waits at the first instruction that names a register still to be loaded, to read or
+//    to write it: a scoreboard of PTX registers, kept per warp and not per lane, as on a GPU. An acquire load holds up
+//    whatever follows.
+//  - A weak load takes what its block's L1 holds since the lane's last acquire. If that sector is still on its way, the
+//    load waits for the same trip.
 //  - A store does not wait. A release waits for a fence of its scope first.
-//  - Loads and stores take effect when they are issued: a store and a load that both take half a trip to the L2 meet there in
-//    the order in which they were issued. Over the bus, a load sees the host's memory half a trip after it was issued, which
-//    the host's script allows for (bed.hpp), and a store arrives `posted_write_ps` after it was issued.
+//  - Loads and stores take effect when they are issued: a store and a load that both take half a trip to the L2 meet
+//    there in the order in which they were issued. Over the bus, a load sees the host's memory half a trip after it was
+//    issued, which the host's script allows for (bed.hpp), and a store arrives `posted_write_ps` after it was issued.
 // A wait counts as a trip if its load was issued after the trip before had ended: trips in series.
-// Not modelled: contention for the L2, the bus (except for the gap between posted writes) and the multiprocessor's issue slots;
-// the machine code that ptxas makes of the PTX, which has fewer instructions and other registers.
+// Not modelled: contention for the L2, the bus (except for the gap between posted writes) and the multiprocessor's
+// issue slots; the machine code that ptxas makes of the PTX, which has fewer instructions and other registers.
 //
 // Threads: one.
 #pragma once

@@ -1,14 +1,14 @@
 // The memory of a GPU as weak as PTX allows: what a thread stores, and when which other thread sees it.
 //
-// A store goes from its lane's buffer to its multiprocessor's, from there to the device's memory, and if its address is the
-// host's, over the bus to that. Each step happens late and out of order, except that stores to the same bytes keep their order.
-// A release or fence of cta scope empties the lane's buffer; of gpu scope, also the multiprocessor's; of sys scope, also the
-// bus. A load sees the lane's own stores, those of its multiprocessor, and then the device's memory or, if it is weak, perhaps
-// an older copy of it in the multiprocessor's L1: one made since the lane's last acquire.
+// A store goes from its lane's buffer to its multiprocessor's, from there to the device's memory, and if its address is
+// the host's, over the bus to that. Each step happens late and out of order, except that stores to the same bytes keep
+// their order. A release or fence of cta scope empties the lane's buffer; of gpu scope, also the multiprocessor's; of
+// sys scope, also the bus. A load sees the lane's own stores, those of its multiprocessor, and then the device's memory
+// or, if it is weak, perhaps an older copy of it in the multiprocessor's L1: one made since the lane's last acquire.
 //
-// The L1 is kept per block, and a lane's acquire does not help other lanes of its block, unless they meet it at a barrier: both
-// weaker than today's hardware, and what PTX promises no more than. Stronger than PTX: a lane's loads are done in its program's
-// order, and before its later stores.
+// The L1 is kept per block, and a lane's acquire does not help other lanes of its block, unless they meet it at a
+// barrier: both weaker than today's hardware, and what PTX promises no more than. Stronger than PTX: a lane's loads are
+// done in its program's order, and before its later stores.
 #pragma once
 
 #include <array>
@@ -69,8 +69,8 @@ class spin_lock {
   std::atomic<bool> held_{false};
 };
 
-// Memory of this process, which other threads use, too. Acquire and release make what is ordered for a GPU also ordered for
-// the host's threads.
+// Memory of this process, which other threads use, too. Acquire and release make what is ordered for a GPU also ordered
+// for the host's threads.
 std::uint64_t load_bytes(std::uint64_t address, std::uint32_t bytes) noexcept;
 void store_bytes(pending_store const& s) noexcept;
 
@@ -144,8 +144,8 @@ class multiprocessor {
 
   static constexpr std::uint32_t barriers = 16;
   block_barrier& barrier(std::uint32_t n) noexcept { return barriers_[n]; }
-  /// `lanes` more threads arrive; 0 expected: all of the block. Returns false if threads of the block have exited, so that it
-  /// would wait for ever.
+  /// `lanes` more threads arrive; 0 expected: all of the block. Returns false if threads of the block have exited, so
+  /// that it would wait for ever.
   bool arrive(std::uint32_t n, std::uint32_t lanes, std::uint32_t expected, std::uint64_t floor);
   /// False if other threads wait for this one at a barrier.
   bool leave(std::uint32_t lanes);

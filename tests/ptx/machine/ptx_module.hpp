@@ -1,6 +1,8 @@
-// A PTX module, decoded once: its functions as records that a warp executes, and its variables in memory of this process.
+// A PTX module, decoded once: its functions as records that a warp executes, and its variables in memory of this
+// process.
 //
-// Threads: read-only after reading, apart from the memory of its variables, which the executed program reads and writes.
+// Threads: read-only after reading, apart from the memory of its variables, which the executed program reads and
+// writes.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +21,8 @@ namespace ptx {
 class warp;
 struct instruction;
 
-/// What a warp does after an instruction: goes on with the next one; goes on at the place that its handler has set; or chooses
-/// again which lanes run.
+/// What a warp does after an instruction: goes on with the next one; goes on at the place that its handler has set; or
+/// chooses again which lanes run.
 enum class flow : std::uint8_t { next, jumped, choose };
 /// Executes an instruction for some lanes.
 using handler = flow (*)(warp&, instruction const&, std::uint32_t lanes);

@@ -74,8 +74,8 @@ void reader::read_file() {
   while (in_.skip(",")) in_.integer();
 }
 
-/// .loc file line column[, function_name label[+n], inlined_at file line column], up to the line's end. What was inlined keeps
-/// its own place, and knows that of the call, which the compiler names before.
+/// .loc file line column[, function_name label[+n], inlined_at file line column], up to the line's end. What was
+/// inlined keeps its own place, and knows that of the call, which the compiler names before.
 void reader::read_location() {
   auto const line = in_.peek().line;
   source_place p{static_cast<std::uint32_t>(in_.integer()), static_cast<std::uint32_t>(in_.integer())};

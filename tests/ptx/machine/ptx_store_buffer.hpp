@@ -1,5 +1,5 @@
-// Stores that their writer has made, and that others do not see yet. They leave in any order, but two stores to the same bytes
-// leave in the order in which they came.
+// Stores that their writer has made, and that others do not see yet. They leave in any order, but two stores to the
+// same bytes leave in the order in which they came.
 //
 // Threads: one at a time.
 #pragma once

@@ -1,8 +1,9 @@
-// A warp: 32 lanes, each with its own place in the program, frames and local memory. Lanes at the same instruction execute it
-// together.
+// A warp: 32 lanes, each with its own place in the program, frames and local memory. Lanes at the same instruction
+// execute it together.
 //
-// Which lanes run: those with the most calls on their stack, and among them those at the lowest instruction, so that lanes
-// meet again after a branch; after `patience` instructions, those that have waited longest, so that each lane makes progress.
+// Which lanes run: those with the most calls on their stack, and among them those at the lowest instruction, so that
+// lanes meet again after a branch; after `patience` instructions, those that have waited longest, so that each lane
+// makes progress.
 //
 // Threads: one at a time. The handlers of instructions (ptx_forms.hpp) use the public part.
 #pragma once
@@ -27,8 +28,9 @@ struct launch {
   observer* watcher = nullptr;
   machine_clock* clock = nullptr;
   posted_writes* bus = nullptr;
-  // Of a lane; what is not used takes no memory. nvcc gives each value a register of its own, so that a function with many stages
-  // inlined has 30,000. Not powers of two: the same register of all lanes would compete for one set of the processor's cache.
+  // Of a lane; what is not used takes no memory. nvcc gives each value a register of its own, so that a function with
+  // many stages inlined has 30,000. Not powers of two: the same register of all lanes would compete for one set of the
+  // processor's cache.
   std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (256 << 10) + 40;
 };
 
@@ -43,7 +45,8 @@ class warp {
   /// If it waits: the time at which a lane wakes; ~0: none sleeps.
   std::uint64_t wakes_at() const noexcept;
   std::uint64_t executed() const noexcept { return executed_; }
-  /// The instruction that `run` executes next, and the lanes at it, for a scheduler that looks before it lets a warp run.
+  /// The instruction that `run` executes next, and the lanes at it, for a scheduler that looks before it lets a warp
+  /// run.
   /// Null: all lanes wait, or have ended.
   instruction const* next(std::uint32_t& lanes) {
     if (!choose()) return nullptr;
@@ -63,15 +66,16 @@ class warp {
   void set(std::uint32_t lane, operand o, std::uint64_t value) noexcept { regs[lane][o] = value; }
   [[noreturn]] void fail(instruction const& i, std::uint32_t lane, std::string const& what) const;
 
-  // Control. Each changes the lanes' places; lanes of the group that are not among `lanes` go on behind the instruction.
+  // Control. Each changes the lanes' places; lanes of the group that are not among `lanes` go on behind the
+  // instruction.
   flow jump(std::uint32_t lanes, std::uint32_t to);
   flow jump_each(std::uint32_t lanes, std::array<std::uint32_t, warp_lanes> const& targets);
   flow call(instruction const& i, std::uint32_t lanes);
   flow ret(std::uint32_t lanes, instruction const& i);
   flow exit(std::uint32_t lanes, instruction const& i);
   flow sleep(std::uint32_t lanes, instruction const& i);
-  /// Lets lanes wait for the others of their masks (o[4]), and then runs `act` for them: with the lanes, each at its own
-  /// instruction.
+  /// Lets lanes wait for the others of their masks (o[4]), and then runs `act` for them: with the lanes, each at its
+  /// own instruction.
   using lanes_act = void (*)(warp&, std::uint32_t lanes);
   flow meet(instruction const& i, std::uint32_t lanes, lanes_act act);
   flow meet_block(instruction const& i, std::uint32_t lanes, bool aligned);

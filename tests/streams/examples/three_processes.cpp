@@ -1,5 +1,5 @@
-// Three processes in a row, as docs/streams.md has them: three_processes pattern|soft|screen FIRST SECOND runs one of them; without arguments
-// it runs all three, on addresses of its own.
+// Three processes in a row, as docs/streams.md has them: three_processes pattern|soft|screen FIRST SECOND runs one of
+// them; without arguments it runs all three, on addresses of its own.
 #include <sys/wait.h>
 #include <unistd.h>
 

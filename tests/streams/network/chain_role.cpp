@@ -1,7 +1,7 @@
 // One of three processes in a row: chain_role source LISTEN | filter CONNECT LISTEN | sink CONNECT.
 //
-// The source makes numbered pictures, 1000 a second. Its input: 'm' asks how many it has made ("made N"), the end of the input ends it.
-// The sink prints "frame N" for each picture. Each prints a line "done ..." at its end.
+// The source makes numbered pictures, 1000 a second. Its input: 'm' asks how many it has made ("made N"), the end of
+// the input ends it. The sink prints "frame N" for each picture. Each prints a line "done ..." at its end.
 #include <unistd.h>
 
 #include <atomic>

@@ -55,8 +55,8 @@ class text_grid {
   int height() const noexcept { return height_; }
   grid_cell const& at(int row, int column) const { return cells_[index(row, column)]; }
 
-  /// Writes UTF-8 text, cut at `limit` columns and at the edge; rows and columns outside are ignored. Returns the column
-  /// after the text.
+  /// Writes UTF-8 text, cut at `limit` columns and at the edge; rows and columns outside are ignored. Returns the
+  /// column after the text.
   int put(int row, int column, std::string_view text, style look = style::plain, int limit = 1 << 20);
   /// The same, ending before column `end`; text longer than `width` is cut at its end.
   void put_right(int row, int end, int width, std::string_view text, style look = style::plain);
