@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# serve.sh PROGRAM CLIENT: serves an actor of the consumer's module, asks it from two other processes, and stops the service.
+# serve.sh PROGRAM: serves an actor of the consumer's module, asks it from another process, and stops the service.
 set -euo pipefail
-program=$1 client=$2
+program=$1
 folder=$(mktemp -d)
 "$program" serve --name greetings --listen "unix:$folder/socket" --actor door=greeter --quiet &
 service=$!
@@ -11,6 +11,5 @@ for _ in {1..1200}; do # a minute, for a busy machine
   sleep 0.05
 done
 "$program" ask --at "unix:$folder/socket" door hello '{"number": 41}'
-"$client" "unix:$folder/socket"
 kill -TERM "$service"
 wait "$service"
