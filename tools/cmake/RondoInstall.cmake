@@ -9,7 +9,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/tools/schemac/rondo-schemac.1 DESTINATION ${
 # Headers include each other from the root of the tree ("kernels/mail/mailbox.hpp"), so they are installed below such a
 # root. Components install the headers that their CMakeLists.txt lists; their other headers are private.
 set(header_root ${CMAKE_INSTALL_INCLUDEDIR}/rondo)
-foreach(folder kernels runtime actors/channel actors/routing actors/stages actors/supervision)
+foreach(folder kernels runtime actors/channel actors/routing actors/states actors/supervision)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${header_root}/${folder}
           FILES_MATCHING PATTERN "*.hpp" PATTERN service EXCLUDE PATTERN nats EXCLUDE)
 endforeach()

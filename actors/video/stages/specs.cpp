@@ -1,4 +1,4 @@
-// What the video stages say before their graph begins: their pictures, and their scratch memory.
+// The specs of the video stages: their pictures, and their scratch memory.
 #include <string>
 
 #include "actors/video/stages/blur.hpp"

@@ -1,4 +1,4 @@
-// What a stage says before its graph begins: the frames that it makes of those that come, the memory that it needs,
+// The spec of a stage, said before its graph begins: the frames that it makes of those that come, its memory, and
 // what a tick costs.
 //
 //   static void spec(options const& o, streams::spec_of<waveform>& s) {

@@ -1,4 +1,4 @@
-// Behaviours made of stages: what the present stage does not take waits until the actor is one that takes it.
+// Behaviours made of states: what the present state does not take waits until the actor is one that takes it.
 #include "runtime/checkpoint.hpp"
 #include "tests/conformance/crew.hpp"
 
@@ -12,7 +12,7 @@ std::uint64_t drops_of(rondo::actor_ref<Valve> const& v) {
 }
 
 template <class Valve>
-void check_stages(variant const& v, bool pinned) {
+void check_states(variant const& v, bool pinned) {
   auto const rt = start(v.settings);
   auto const actor = rt->launch<Valve>("valve", {.pinned = pinned});
   REQUIRE_FALSE(tell(actor, drop{1}));
@@ -55,16 +55,16 @@ void check_stages(variant const& v, bool pinned) {
 
 }  // namespace
 
-TEST_CASE("an actor of stages handles what its stage takes, and the rest when it is another one",
+TEST_CASE("an actor of states handles what its state takes, and the rest when it is another one",
           "[G1][G2]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
-  check_stages<valve>(v, pinned);
-  check_stages<valve_together>(v, pinned);
+  check_states<valve>(v, pinned);
+  check_states<valve_together>(v, pinned);
 }
 
-TEST_CASE("`again` of a stage that is over goes nowhere", "[G13]") {
+TEST_CASE("`again` of a state that is over goes nowhere", "[G13]") {
   auto v = GENERATE(from_range(variants()));
   INFO(v.name);
   v.settings.quota = 1;  // so that it comes before another message
@@ -78,7 +78,7 @@ TEST_CASE("`again` of a stage that is over goes nowhere", "[G13]") {
   CHECK(report_of(at_rest(*rt), actor.id()).now.totals.failures == 0);
 }
 
-TEST_CASE("an actor of stages restarts as the first one, which gets what it takes", "[G9]") {
+TEST_CASE("an actor of states restarts as the first one, which gets what it takes", "[G9]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));
@@ -96,7 +96,7 @@ TEST_CASE("an actor of stages restarts as the first one, which gets what it take
   CHECK(at_rest(*rt).conserved());
 }
 
-TEST_CASE("a checkpoint keeps the stage that an actor is", "[G7]") {
+TEST_CASE("a checkpoint keeps the state that an actor is", "[G7]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   scratch_file const file;
@@ -117,7 +117,7 @@ TEST_CASE("a checkpoint keeps the stage that an actor is", "[G7]") {
   CHECK(ask(actor, read_turns{}).value().times_shut == 1);
 }
 
-TEST_CASE("what waits for another stage ends with the actor", "[G1][G8]") {
+TEST_CASE("what waits for another state ends with the actor", "[G1][G8]") {
   auto const v = GENERATE(from_range(variants()));
   bool const pinned = GENERATE(false, true);
   INFO(v.name << (pinned ? ", pinned" : ""));

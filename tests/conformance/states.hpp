@@ -1,7 +1,7 @@
-// A behaviour of stages: a valve, which is shut or flows.
+// A behaviour of states: a valve, which is shut or flows.
 #pragma once
 
-#include "actors/stages/stages.hpp"
+#include "actors/states/states.hpp"
 
 namespace conformance {
 
@@ -56,7 +56,7 @@ struct flowing {
   static constexpr bool cooperative = Together;
   std::uint64_t drops;
   std::uint32_t times_shut;
-  double unused[3] = {};  // larger than the other stage
+  double unused[3] = {};  // larger than the other state
 
   RONDO_HD void on(rondo::context& ctx, turn_off const&);
   RONDO_HD void on(rondo::context& ctx, flush const& m) { add(ctx, m.amount); }
@@ -74,13 +74,13 @@ struct flowing {
   }
 };
 template <bool Together>
-struct valve_of : rondo::stages<shut<Together>, flowing<Together>> {};
+struct valve_of : rondo::states<shut<Together>, flowing<Together>> {};
 
 template <bool Together>
 RONDO_HD turns shut<Together>::on(rondo::context& ctx, turn_on const& m) {
   valve_of<Together>::become(ctx, shut{});  // the last one counts
   valve_of<Together>::become(ctx, flowing<Together>{m.sum, times});
-  return {times, 0, started};  // this stage is still there
+  return {times, 0, started};  // this state is still there
 }
 template <bool Together>
 RONDO_HD void shut<Together>::on(rondo::context& ctx, flush const&) {

@@ -1,5 +1,5 @@
-// docs/actors.md, "Stashing, and stages".
-#include "actors/stages/stages.hpp"
+// docs/actors.md, "Stashing, and states".
+#include "actors/states/states.hpp"
 
 #include <boost/asio/use_future.hpp>
 
@@ -44,9 +44,9 @@ struct unlocked {
   RONDO_HD visitors on(rondo::context&, enter const&) { return {++entered}; }
   RONDO_HD void on(rondo::context& ctx, lock const&);
 };
-struct door : rondo::stages<locked, unlocked> {};
+struct door : rondo::states<locked, unlocked> {};
 
-// A handler that becomes another stage is defined after the door.
+// A handler that becomes another state is defined after the door.
 RONDO_HD inline void locked::on(rondo::context& ctx, unlock const& m) {
   if (m.key != key) return ctx.reject(rondo::errc::not_found);
   door::become(ctx, unlocked{key});
