@@ -16,8 +16,8 @@
 // by context::again or context::when_room goes to the state that the actor is when it comes, and nowhere if that does
 // not list it.
 //
-// It has room for two of them, the present one and the next. The members of a behaviour that derives from `states` are out of reach for its
-// states.
+// It has room for two of them, the present one and the next. The members of a behaviour that derives from `states` are
+// out of reach for them.
 #pragma once
 
 #include "kernels/actor/module.hpp"

@@ -14,8 +14,8 @@
 #include "tests/conformance/routing.hpp"
 #include "tests/conformance/rows.hpp"
 #include "tests/conformance/scaler.hpp"
-#include "tests/conformance/states.hpp"
 #include "tests/conformance/stash.hpp"
+#include "tests/conformance/states.hpp"
 #include "tests/conformance/thrower.hpp"
 
 namespace conformance {
