@@ -14,9 +14,9 @@ void detail::capture_graph(runtime& rt, std::string actor, std::uint32_t device,
     throw std::invalid_argument(
         fmt::format("capturing a graph for '{}': there is no device {}; this runtime has {}, counted from 0",
                     actor, device, core.devices.size()));
-  core.graphs.capture({std::move(actor), static_cast<std::uint32_t>(request_bytes),
-                       static_cast<std::uint32_t>(reply_bytes), work},
-                      core.devices[device].dev->graphs(), core.memory(device));
+  core.captures.capture({std::move(actor), static_cast<std::uint32_t>(request_bytes),
+                         static_cast<std::uint32_t>(reply_bytes), work},
+                        core.devices[device].dev->captures(), core.memory(device));
 }
 
 }  // namespace rondo

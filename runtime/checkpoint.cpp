@@ -168,7 +168,7 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
       image.requests = core.requests.kept(requests);
       std::vector<outgoing> on_their_way;
       for (std::uint32_t d = 0; d < core.devices.size(); ++d)
-        std::ranges::move(core.devices[d].mail->kept(held[d]), std::back_inserter(on_their_way));
+        std::ranges::move(core.devices[d].mail->orphans(held[d]), std::back_inserter(on_their_way));
       for (auto const& arena : arenas)
         std::ranges::move(copy_actors(arena, living, core.behaviours()), std::back_inserter(image.actors));
       add_arriving(image.actors, on_their_way, core.behaviours());

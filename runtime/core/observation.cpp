@@ -51,7 +51,7 @@ telemetry observation::snapshot() {
     }
     t.devices.push_back({dev.info(), {}, dev.read_queues()});
     dev.read_teams(t.devices.back().teams);
-    t.crossing += devices_[d].mail->count_kept();
+    t.crossing += devices_[d].mail->count_orphans();
   }
   t.asks_waiting = asks_.waiting();
   t.late_answers = asks_.late();

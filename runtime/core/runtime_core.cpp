@@ -152,7 +152,7 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
              }),
       devices(std::move(chosen)),
       actors(arenas_of(devices)),
-      graphs([this](actor_id id) { return names.of_actor(id); }) {
+      captures([this](actor_id id) { return names.of_actor(id); }) {
   auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
   for (auto& d : devices)
     d.mail = std::make_unique<messenger>(
@@ -224,7 +224,7 @@ void runtime_core::start_devices() {
               std::shared_lock lock(gate->mutex);
               if (gate->open != nullptr) gate->open->on_event(started, r);
             },
-            host_buffers.table(), &graphs, &threads);
+            host_buffers.table(), &captures, &threads);
       });
   } catch (...) {
     while (started-- > 0) devices[started].dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));

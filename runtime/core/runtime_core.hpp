@@ -121,7 +121,7 @@ class runtime_core {
   device_set devices;
   directory actors;
   name_book names{devices, actors, running};
-  actor_graphs graphs;
+  actor_graphs captures;
   actor_control control{devices, actors, context};
   observation watched{devices, actors, names, asks, traces, context};
   actor_requests requests{*this};

@@ -44,7 +44,7 @@ class device {
   virtual buffer_home* home() noexcept { return nullptr; }
   /// The engine for graphs, which run next to the ring kernel on the same memory. Valid after stop, until the device is
   /// destroyed.
-  virtual graph_engine& graphs() noexcept = 0;
+  virtual graph_engine& captures() noexcept = 0;
 
   /// Starts the ring kernel. Only a device whose teams are host threads uses `host_buffers` and `player`, which may be
   /// null. Its threads that run handlers or the sink are some of `threads`, unless that is null. Throws

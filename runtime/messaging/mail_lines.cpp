@@ -48,7 +48,7 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
     if (closed()) return finish(std::move(handler), closed_for());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto w = entry_of(mail);
-    w.patient = true;
+    w.awaits_room = true;
     w.handler.swap(handler);  // not assigned: see completions.cpp
     if (slot.is_connected() || mail.header.deadline != 0) w.number = ++last_number_;
     if (auto const& h = mail.header; h.deadline != 0) {
@@ -59,7 +59,7 @@ void mail_lines::wait_for_room(mail_view const& mail, answer_handler handler) {
     }
     if (slot.is_connected())
       slot.assign([this, number = w.number](boost::asio::cancellation_type) { cancel(number); });
-    stand_in_line(std::move(w), ended);
+    enqueue(std::move(w), ended);
   }
   end(ended);
 }
@@ -70,15 +70,15 @@ void mail_lines::wait_for_room(mail_view const& request) {
     std::lock_guard lock(mutex_);
     if (closed()) return;  // its ask has been completed
     auto w = entry_of(request);
-    w.patient = true;
-    stand_in_line(std::move(w), ended);
+    w.awaits_room = true;
+    enqueue(std::move(w), ended);
   }
   end(ended);
 }
 
 /// Whether the message is the request of an ask that was answered, cancelled, or timed out.
 bool mail_lines::is_over(waiting const& w) const noexcept {
-  return !w.kept && !w.ack.valid() && is_ask(w.m.body.header) &&
+  return !w.orphan && !w.ack.valid() && is_ask(w.m.body.header) &&
          !completions_.is_waiting(w.m.body.header.reply_to);
 }
 
@@ -158,8 +158,8 @@ void mail_lines::close_up(lines::iterator at) {
   lines_.erase(at);
 }
 
-/// Precondition: the caller holds mutex_; `w` is patient.
-void mail_lines::stand_in_line(waiting w, messages& ended) {
+/// Precondition: the caller holds mutex_; `w` awaits room.
+void mail_lines::enqueue(waiting w, messages& ended) {
   auto const at = lines_.try_emplace(key_of(w.m)).first;
   auto& queue = at->second.waiting_messages;
   // Into the line first: on_room may be called at any time after the mailbox was found full.
@@ -184,7 +184,7 @@ void mail_lines::forward(outgoing m) {
     else if (at != lines_.end() && at->second.waiting_messages.size() >= line_limit)
       refused = errc::mailbox_full;
     else
-      stand_in_line({.m = m, .patient = true, .kept = true}, ended);
+      enqueue({.m = m, .awaits_room = true, .orphan = true}, ended);
   }
   if (refused != errc::ok) return undelivered_(m, refused);
   end(ended);
@@ -194,18 +194,18 @@ void mail_lines::put_back(outgoing const& m) {
   messages ended;
   {
     std::lock_guard lock(mutex_);
-    if (!closed()) stand_in_line({.m = m, .patient = true, .kept = true}, ended);
+    if (!closed()) enqueue({.m = m, .awaits_room = true, .orphan = true}, ended);
   }
   end(ended);
 }
 
-std::vector<outgoing> mail_lines::kept(std::unique_lock<std::mutex>& held) {
+std::vector<outgoing> mail_lines::orphans(std::unique_lock<std::mutex>& held) {
   std::vector<outgoing> all;
   held = std::unique_lock(mutex_);
   for (auto& [key, l] : lines_) {
     end_run(l);  // one whose last message was not sent, because the route had no room or the lines were held
     for (auto const& w : l.waiting_messages)
-      if (w.kept && !w.late) for_each(w, [&](outgoing const& m) { all.push_back(m); });
+      if (w.orphan && !w.late) for_each(w, [&](outgoing const& m) { all.push_back(m); });
   }
   return all;
 }
@@ -229,11 +229,11 @@ void mail_lines::release() {
   end(ended);
 }
 
-std::size_t mail_lines::count_kept() const {
+std::size_t mail_lines::count_orphans() const {
   std::size_t all = 0;
   std::lock_guard lock(mutex_);
   for (auto const& [key, l] : lines_)
-    for (auto const& w : l.waiting_messages) all += w.kept ? w.count : 0;
+    for (auto const& w : l.waiting_messages) all += w.orphan ? w.count : 0;
   return all;
 }
 
@@ -266,7 +266,7 @@ std::optional<errc> mail_lines::join(mail_view const& mail, actor_id ack) {
   if (!route_.takes(mail.count)) return errc::batch_too_large;
   auto w = entry_of(mail);
   w.ack = ack;
-  w.patient = w.kept = !ack.valid() && !is_ask(mail.header);
+  w.awaits_room = w.orphan = !ack.valid() && !is_ask(mail.header);
   w.late = held_;
   push(l, std::move(w));
   return errc::ok;
@@ -278,17 +278,17 @@ errc mail_lines::send(waiting const& w, far_terms const& terms) const {
 }
 
 /// Sends the first message of a line, and on a far route perhaps others. Ok on a far route: it is in transit, and if it
-/// is patient, on_verdict will be called.
+/// awaits room, on_verdict will be called.
 errc mail_lines::send_first(line_key key, line& l) {
   auto& first = l.waiting_messages.front();
   if (closed()) return closed_for();
   if (route_.is_near()) {
     auto const outcome = send(first, {});
-    return outcome == errc::arena_full && first.kept ? errc::device_busy : outcome;
+    return outcome == errc::arena_full && first.orphan ? errc::device_busy : outcome;
   }
-  if (first.kept) return send_run(key, l);
+  if (first.orphan) return send_run(key, l);
   auto const terms = terms_for(first.m.to, first.m.body.header.priority, first.ack);
-  return first.patient ? send_for_verdict(key, l, first, terms) : send(first, terms);
+  return first.awaits_room ? send_for_verdict(key, l, first, terms) : send(first, terms);
 }
 
 /// Sends as many messages of a line as possible. Precondition: the caller holds mutex_, and no verdict is awaited.
@@ -358,7 +358,7 @@ void mail_lines::end(messages& ended) {
       finish(std::move(w.handler), w.outcome);
     else if (w.outcome == errc::ok)
       continue;  // it is in the mailbox, which an ack has heard, and an ask's answer is to come
-    else if (w.kept)
+    else if (w.orphan)
       for_each(w, [&](outgoing const& m) { undelivered_(m, w.outcome); });
     else
       completions_.complete(w.ack.valid() ? w.ack : w.m.body.header.reply_to, w.outcome, nullptr,

@@ -5,11 +5,11 @@
 // there. On a far route the outcome of a message is unknown when it is sent. A message whose sender awaits room is
 // therefore sent alone, and the next one follows when its verdict is known.
 //
-// A message that was accepted and whose sender has left is *kept*: it stays in the line until its mailbox takes it. On
-// a far route these are the messages that found no room and came back, and all of their epoch with them (L5 of
-// kernels/link/queue_pair.hpp). Kept messages are sent in runs. If one of a run finds no room, it and those after it
-// come back. Only the last one of a run gets a verdict, which follows all that come back: then it is known how many
-// were taken.
+// A message that was accepted and whose sender has left is an *orphan*: it stays in the line until its mailbox takes
+// it. On a far route these are the messages that found no room and came back, and all of their epoch with them (L5 of
+// kernels/link/queue_pair.hpp). Orphans are sent in runs. If one of a run finds no room, it and those after it come
+// back. Only the last one of a run gets a verdict, which follows all that come back: then it is known how many were
+// taken.
 //
 // A checkpoint *holds* the lines of far routes before it asks for a safepoint. Nothing leaves a line from then on, so
 // at the safepoint the device has told the outcome of everything that has: each message is in a line or in a mailbox,
@@ -87,8 +87,8 @@ class mail_lines {
   void take_back(outgoing m, returned_mail about);
   void hold();
   void release();
-  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held);
-  std::size_t count_kept() const;
+  std::vector<outgoing> orphans(std::unique_lock<std::mutex>& held);
+  std::size_t count_orphans() const;
 
   /// For a message whose sender does not wait: ok if it has joined its actor's line, an error if it is refused, nullopt
   /// if no line is in its way.
@@ -101,13 +101,13 @@ class mail_lines {
   /// A message in a line.
   struct waiting {
     outgoing m;
-    bool patient = false;     // waits for room
-    bool kept = false;        // has no sender that hears of it; patient
-    bool returned = false;    // has come back without having been in a line; kept
-    bool in_transit = false;  // on a far route
-    bool late = false;        // has joined a line that is held; kept
-    // One of these gets the outcome, unless it is kept: a handler, an ask, or the ask that the message itself belongs
-    // to.
+    bool awaits_room = false;  // it waits for some
+    bool orphan = false;       // has no sender that hears of it; awaits room
+    bool returned = false;     // has come back without having been in a line; an orphan
+    bool in_transit = false;   // on a far route
+    bool late = false;         // has joined a line that is held; an orphan
+    // One of these gets the outcome, unless it is an orphan: a handler, an ask, or the ask that the message itself
+    // belongs to.
     answer_handler handler{};
     actor_id ack{};
     std::uint64_t number = 0;           // by which its place is found; 0: nobody looks for it
@@ -133,13 +133,13 @@ class mail_lines {
     friend constexpr auto operator<=>(line_key const&, line_key const&) = default;
   };
 
-  /// The messages that wait for one actor. Some may be in transit on a far route: a run of kept messages, or one whose
+  /// The messages that wait for one actor. Some may be in transit on a far route: a run of orphans, or one whose
   /// sender waits. Those that have come back come first: their senders have sent them before all that they have put
   /// into the line.
   struct line {
     messages waiting_messages;
     std::map<std::uint8_t, std::uint32_t> by_priority{};  // how many of them there are
-    std::uint32_t hasty = 0;                              // those that are not patient
+    std::uint32_t unable_to_wait = 0;                     // those that do not await room
     std::size_t purge_at =
         64;  // messages; then those whose ask is over leave: nobody tells the line of its end
     bool is_obstacle = false;     // for senders that do not wait
@@ -148,7 +148,7 @@ class mail_lines {
     // Nothing sent in an earlier epoch can come back any more: so a verdict of this one says. Otherwise only what has
     // come back is sent, since what its sender has put into the line may have to wait for more.
     bool settled = true;
-    std::uint32_t run = 0;                              // kept messages in transit
+    std::uint32_t run = 0;                              // orphans in transit
     std::optional<messages::iterator> last_returned{};  // of the waiting ones
     messages returned{};  // those of the run that have come back; they wait again when its verdict is known
     mail_epoch epoch{};   // of what is in transit
@@ -159,13 +159,13 @@ class mail_lines {
     /// A message has come into the line.
     void count(waiting const& w) {
       ++by_priority[w.m.body.header.priority];
-      hasty += !w.patient;
+      unable_to_wait += !w.awaits_room;
     }
     /// It has become another message.
     void uncount(waiting const& w) {
       auto const of = by_priority.find(w.m.body.header.priority);
       if (--of->second == 0) by_priority.erase(of);
-      hasty -= !w.patient;
+      unable_to_wait -= !w.awaits_room;
     }
     /// It leaves.
     void let_go(messages::iterator w) {
@@ -207,7 +207,7 @@ class mail_lines {
   line_key key_of(mail_view const& m) const noexcept { return key_of(m.to, m.header.priority); }
   bool closed() const noexcept { return closed_for() != errc::ok; }
   errc closed_for() const noexcept { return obstacles_.closed_for(); }
-  void stand_in_line(waiting w, messages& ended);
+  void enqueue(waiting w, messages& ended);
   static waiting entry_of(mail_view const& mail);
   bool is_over(waiting const& w) const noexcept;
   void purge(line& l, messages& ended);
@@ -227,7 +227,7 @@ class mail_lines {
   void advance(lines::iterator at, messages& ended);
   void resume(line_key key);
   void on_verdict(line_key key, errc verdict);
-  void fail_hasty(line& l, messages& ended);
+  void fail_unable_to_wait(line& l, messages& ended);
   void try_later(line_key key, line& l);
   void make_obstacle(lines::iterator at);
   void end(messages& ended);

@@ -67,8 +67,8 @@ void messenger::put_back(outgoing const& m) { lines_->put_back(m); }
 void messenger::take_back(outgoing m, returned_mail about) { lines_->take_back(std::move(m), about); }
 void messenger::hold() { lines_->hold(); }
 void messenger::release() { lines_->release(); }
-std::vector<outgoing> messenger::kept(std::unique_lock<std::mutex>& held) { return lines_->kept(held); }
-std::size_t messenger::count_kept() const { return lines_->count_kept(); }
+std::vector<outgoing> messenger::orphans(std::unique_lock<std::mutex>& held) { return lines_->orphans(held); }
+std::size_t messenger::count_orphans() const { return lines_->count_orphans(); }
 void messenger::on_room(actor_id actor) { lines_->on_room(actor); }
 errc messenger::close(errc reason) { return lines_->close(reason); }
 

@@ -89,7 +89,7 @@ class messenger {
   /// Accepts a message from an actor of another device. It waits for room, in order with that actor's earlier messages.
   /// If 1024 messages wait for the same actor, it fails with mailbox_full.
   void forward(outgoing m);
-  /// The same for what a checkpoint has of `kept`: without a limit, because it was accepted.
+  /// The same for what a checkpoint has of `orphans`: without a limit, because it was accepted.
   void put_back(outgoing const& m);
   /// A far device has returned this message: it waits in its actor's line, and is sent again.
   void take_back(outgoing m, returned_mail about);
@@ -100,8 +100,8 @@ class messenger {
   /// The accepted messages that are not in a mailbox yet and have no waiting sender, in order for each actor, without
   /// those that have joined a line since `hold`. They stay in their lines while `held` holds its lock. Precondition:
   /// `hold`, then a safepoint.
-  std::vector<outgoing> kept(std::unique_lock<std::mutex>& held);
-  std::size_t count_kept() const;
+  std::vector<outgoing> orphans(std::unique_lock<std::mutex>& held);
+  std::size_t count_orphans() const;
 
   /// To be called before an actor is launched.
   void note_launch(actor_id actor, reserved_room reserve) noexcept;

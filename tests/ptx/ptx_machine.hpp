@@ -63,7 +63,7 @@ class ptx_machine {
   bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy(std::span<copy_job const> jobs);
-  graph_engine& graphs() noexcept { return graphs_; }
+  graph_engine& captures() noexcept { return graphs_; }
   bool end(std::chrono::nanoseconds) { return true; }
   void abandon();
   ptx_program code_of(program const& next) const;

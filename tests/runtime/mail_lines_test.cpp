@@ -40,7 +40,7 @@ class far_lines {
   std::vector<std::uint32_t> kept() {
     std::unique_lock<std::mutex> held;
     std::vector<std::uint32_t> all;
-    for (auto const& m : lines.kept(held)) all.push_back(number_of(m.body));
+    for (auto const& m : lines.orphans(held)) all.push_back(number_of(m.body));
     return all;
   }
   /// The device sends a message of a run back. `last`: its verdict follows.
@@ -120,7 +120,7 @@ TEST_CASE("messages that find no room are sent again, in order", "[mail_lines][G
   f.judge(errc::ok);
   CHECK(f.sent() == numbers{1, 1, 2, 3, 2, 3});
   f.judge(errc::ok);
-  CHECK(f.lines.count_kept() == 0);
+  CHECK(f.lines.count_orphans() == 0);
   CHECK(f.dead.empty());
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("what comes back of a run waits, whatever becomes of those behind it",
   f.take_back(2);  // the device itself reports the end of 3
   SECTION("its actor ends") {
     f.judge(errc::actor_gone);
-    CHECK(f.lines.count_kept() == 1);
+    CHECK(f.lines.count_orphans() == 1);
     f.run_until(5);
     CHECK(f.sent() == numbers{1, 1, 2, 3, 2});
   }
@@ -191,6 +191,6 @@ TEST_CASE("everything that a checkpoint has for an actor waits again, however mu
           "[mail_lines][G1][checkpoint]") {
   far_lines f;
   for (std::uint32_t n = 0; n < 3000; ++n) f.put_back(n);
-  CHECK(f.lines.count_kept() == 3000);
+  CHECK(f.lines.count_orphans() == 3000);
   CHECK(f.dead.empty());
 }

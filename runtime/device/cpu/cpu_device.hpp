@@ -38,7 +38,7 @@ class cpu_device final : public device {
   arena_shape const& shape() const override { return arena_.shape(); }
   route mail() noexcept override { return route(arena_); }
 
-  graph_engine& graphs() noexcept override { return graphs_; }
+  graph_engine& captures() noexcept override { return graphs_; }
 
   void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr,
              own_threads const* threads = nullptr) override {

@@ -58,7 +58,7 @@ class cuda_machine {
   bool copy_out(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy_in(std::byte* to, std::byte const* from, std::size_t bytes);
   bool copy(std::span<copy_job const> jobs);
-  graph_engine& graphs() noexcept;
+  graph_engine& captures() noexcept;
   bool end(std::chrono::nanoseconds) { return true; }
   cuda_program code_of(program const& next) const;
   void set_code(cuda_program const& code);

@@ -156,6 +156,6 @@ bool cuda_machine::copy(std::span<copy_job const> jobs) {
   return s.succeeded(cudaStreamSynchronize(s.copies), "copying buffers");
 }
 
-graph_engine& cuda_machine::graphs() noexcept { return *state_->graphs; }
+graph_engine& cuda_machine::captures() noexcept { return *state_->graphs; }
 
 }  // namespace rondo

@@ -12,7 +12,7 @@
 //   void launch(grid<bus> const&);                clears the grid's state and the stop word; throws std::runtime_error
 //   grid_end wait();                              until the grid has ended or the machine has faulted
 //   bool copy_out(std::byte* to, std::byte const* from, bytes), copy_in(...);   false: the machine has faulted
-//   bool copy(std::span<copy_job const>), graph_engine& graphs();               buffer_home.hpp
+//   bool copy(std::span<copy_job const>), graph_engine& captures();               buffer_home.hpp
 //   buffer_memory(bytes), share(), mark_ready();                                 buffer_home.hpp
 //   bool end(limit);                              after a grid: false if part of it still runs
 //   auto code_of(program const&);                 a module's code for it; throws std::runtime_error if there is none
@@ -94,7 +94,7 @@ class queue_device : public device {
   arena_shape const& shape() const override { return image_.arena().shape(); }
   Machine& machine() noexcept { return machine_; }
   buffer_home* home() noexcept override { return &buffers_; }
-  graph_engine& graphs() noexcept override { return machine_.graphs(); }
+  graph_engine& captures() noexcept override { return machine_.captures(); }
 
   void start(event_sink sink, buffer_table_ref, graph_player* = nullptr,
              own_threads const* threads = nullptr) override {
