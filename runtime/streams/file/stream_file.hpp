@@ -1,4 +1,4 @@
-// A graph as a JSON file describes it: schemas/stream.fbs has the keys.
+// A graph as a JSON file describes it: docs/streams.md has the keys.
 //
 //   {
 //     "rate": 30,
