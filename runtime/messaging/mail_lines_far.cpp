@@ -1,4 +1,4 @@
-// The lines of a far route: messages that have come back, runs of kept messages, and the verdicts of mailboxes.
+// The lines of a far route: messages that have come back, runs of orphans, and the verdicts of mailboxes.
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/system_executor.hpp>
 
@@ -39,7 +39,7 @@ void mail_lines::add_returned(line& l, messages& to, outgoing const& m, std::uin
   auto const behind = !waits ? to.end() : l.last_returned ? std::next(*l.last_returned) : to.begin();
   if (count != 0) {
     auto const w =
-        to.insert(behind, {.m = m, .patient = true, .kept = true, .returned = true, .count = count});
+        to.insert(behind, {.m = m, .awaits_room = true, .orphan = true, .returned = true, .count = count});
     if (waits) l.count(*w), l.last_returned = w;
   }
   if (count == 1 || behind == to.begin()) return;
@@ -53,7 +53,7 @@ errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms t
   answer_handler on_event(boost::asio::bind_executor(
       boost::asio::system_executor(), [this, key](answer const& a) { on_verdict(key, a.reason); }));
   auto const ack = completions_.open(on_event, 0);
-  if (!ack && w.kept && ack.error() == errc::ask_limit) return errc::device_busy;
+  if (!ack && w.orphan && ack.error() == errc::ask_limit) return errc::device_busy;
   if (!ack) return static_cast<errc>(ack.error().value());
   terms.ack = *ack;
   l.epoch = terms.epoch;
@@ -65,7 +65,7 @@ errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms t
   return errc::ok;
 }
 
-/// On a far route, whose first message is kept: sends it, or continues the run that has begun. Ok: on_verdict will be
+/// On a far route, whose first message is an orphan: sends it, or continues the run that has begun. Ok: on_verdict will be
 /// called.
 errc mail_lines::send_run(line_key key, line& l) {
   auto& all = l.waiting_messages;
@@ -74,7 +74,7 @@ errc mail_lines::send_run(line_key key, line& l) {
   for (auto next = begun.empty() ? all.begin() : std::next(begun.back());; ++next, ++l.run) {
     if (!next->is_whole()) return errc::device_busy;
     auto const after = std::next(next);
-    bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->kept &&
+    bool const goes_on = l.run + 1 < l.longest_run && after != all.end() && after->orphan &&
                          after->is_whole() && (l.settled || after->returned);
     far_terms const terms{.how = post_order::resent, .epoch = l.epoch};
     auto const outcome = goes_on ? send(*next, terms) : send_for_verdict(key, l, *next, terms);
@@ -143,7 +143,7 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
     if (!again) {
       advance(at, ended);
     } else {
-      if (l.full) fail_hasty(l, ended);
+      if (l.full) fail_unable_to_wait(l, ended);
       all.empty() ? void(close_up(at)) : try_later(key, l);
     }
   }
@@ -151,9 +151,9 @@ void mail_lines::on_verdict(line_key key, errc verdict) {
 }
 
 /// A mailbox is full: messages whose senders do not wait for room fail.
-void mail_lines::fail_hasty(line& l, messages& ended) {
-  for (auto next = l.waiting_messages.begin(); l.hasty != 0;)
-    if (auto const w = next++; !w->patient) leave(l, w, errc::mailbox_full, ended);
+void mail_lines::fail_unable_to_wait(line& l, messages& ended) {
+  for (auto next = l.waiting_messages.begin(); l.unable_to_wait != 0;)
+    if (auto const w = next++; !w->awaits_room) leave(l, w, errc::mailbox_full, ended);
 }
 
 }  // namespace rondo

@@ -93,14 +93,14 @@ TEST_CASE("a killed importer leaks no block, and does not disturb another import
     CHECK(now.exported == 0);
     CHECK(now.leases == 0);
     CHECK(now.cut_off == 0);
-    CHECK(now.departed >= kills + 1);
+    CHECK(now.departed >= static_cast<std::uint64_t>(kills) + 1);
     CHECK(reports == 0);
     CHECK(pool.statistics().in_use_bytes == 0);
     std::printf("share_kill: %d importers killed, %llu leases seen before, %llu read by the other of %llu\n",
                 kills, static_cast<unsigned long long>(leased), static_cast<unsigned long long>(read),
                 static_cast<unsigned long long>(p.published()));
   }
-  CHECK(leased > most_leases * kills);
+  CHECK(leased > most_leases * static_cast<std::uint64_t>(kills));
   CHECK(open_descriptors() == before);
 }
 

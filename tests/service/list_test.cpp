@@ -24,7 +24,7 @@ class counting_device final : public rondo::device {
   rondo::device_info info() const override { return of_->info(); }
   rondo::arena_shape const& shape() const override { return of_->shape(); }
   rondo::buffer_home* home() noexcept override { return of_->home(); }
-  rondo::graph_engine& graphs() noexcept override { return of_->graphs(); }
+  rondo::graph_engine& captures() noexcept override { return of_->captures(); }
   void start(rondo::event_sink sink, rondo::buffer_table_ref host_buffers, rondo::graph_player* player,
              rondo::own_threads const* threads) override {
     of_->start(std::move(sink), host_buffers, player, threads);

@@ -131,7 +131,7 @@ std::size_t count_in(std::string const& text, std::string const& part) {
 TEST_CASE(
     "three processes in a row: the middle one is killed again and again, and every frame is accounted for",
     "[network]") {
-  int const kills = rondo_test::times(6, 50);
+  auto const kills = static_cast<std::uint64_t>(rondo_test::times(6, 50));
   scratch_directory const d("network-chain");
   bool const is_tcp = GENERATE(false, true);
   INFO((is_tcp ? "TCP" : "Unix sockets"));
@@ -151,7 +151,7 @@ TEST_CASE(
     while (sink.numbers("frame").at(0) <= now + 5) continue;
   };
   std::size_t sink_fds = 0, source_fds = 0, sink_bytes = 0, source_bytes = 0;
-  for (int kill = 0; kill < kills; ++kill) {
+  for (std::uint64_t kill = 0; kill < kills; ++kill) {
     wait_for_flow();
     if (kill == kills / 5) {  // by then everything has been used
       sink_fds = sink.descriptors(), source_fds = source.descriptors();
