@@ -65,8 +65,8 @@ errc mail_lines::send_for_verdict(line_key key, line& l, waiting& w, far_terms t
   return errc::ok;
 }
 
-/// On a far route, whose first message is an orphan: sends it, or continues the run that has begun. Ok: on_verdict will be
-/// called.
+/// On a far route, whose first message is an orphan: sends it, or continues the run that has begun. Ok: on_verdict will
+/// be called.
 errc mail_lines::send_run(line_key key, line& l) {
   auto& all = l.waiting_messages;
   if (l.run == 0) l.epoch = epoch_of(key);
