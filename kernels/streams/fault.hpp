@@ -17,9 +17,9 @@ enum class fault : std::uint8_t {
   unavailable,      // a device such as a camera, or a service, is not there
 };
 
-/// Why a stage cannot go on: what the `why_failed` of its host returns, and `spec` and the host's constructor may throw.
-/// Of what else these throw, std::invalid_argument means that the stage's options are wrong, and any other exception
-/// that a source's input is missing, or a sink's output refused.
+/// Why a stage cannot go on: what the `why_failed` of its host returns, and `spec` and the host's constructor may
+/// throw. Of what else these throw, std::invalid_argument means that the stage's options are wrong, and any other
+/// exception that a source's input is missing, or a sink's output refused.
 struct stage_error : std::runtime_error {
   /// `why`: text, shown to users behind the stage's name.
   stage_error(fault what, auto const& why) : std::runtime_error(why), of(what) {}
