@@ -18,7 +18,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     compress(${page})
   endforeach()
   file(GLOB_RECURSE libraries ${root}/lib/*.a)
-  foreach(library IN LISTS libraries)  # CPACK_STRIP_FILES strips programs only
+  foreach(library IN LISTS libraries)  # the linker has stripped the programs
     execute_process(COMMAND ${CPACK_RONDO_STRIP} --strip-debug --enable-deterministic-archives ${library} COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
   if(component STREQUAL "commands")
