@@ -78,7 +78,7 @@ void nats_requests::state::take(nats_message m) {
   if (auto const* const why = std::get_if<nats_refusal>(&found)) return refuse(reply_to, m.subject(), *why);
   auto const& to = std::get<nats_target>(found);
   bool const asks = to.has_reply && !reply_to.empty();
-  quota_place place;  // as in session_sends.cpp
+  quota_place place;  // as in session_messages.cpp
   if ((asks || !to.actor.is_near()) && !(place = quota_place(peer, table::asks)))
     return refuse(reply_to, m.subject(), {errc::ask_limit, peer->why_refused(table::asks)});
   bool full = false;

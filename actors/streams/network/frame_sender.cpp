@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "actors/streams/network/frame_sender_parts.hpp"
+#include "actors/streams/network/frame_readers.hpp"
 #include "runtime/os/run_handlers.hpp"
 #include "runtime/os/start_thread.hpp"
 

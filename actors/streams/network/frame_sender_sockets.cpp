@@ -6,7 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <cstring>
 
-#include "actors/streams/network/frame_sender_parts.hpp"
+#include "actors/streams/network/frame_readers.hpp"
 #include "kernels/base/exceptions.hpp"
 
 namespace rondo::streams {

@@ -1,4 +1,4 @@
-// The frames and the readers of a frame_sender; for its two sources alone.
+// Those who read from a frame_sender, and the frames that wait for them; for its two sources alone.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
