@@ -146,6 +146,7 @@ class graph {
   error_code wait(std::chrono::nanoseconds limit = std::chrono::hours(24 * 365));
   /// Stops the clock, lets the frames under way arrive, and ends the stages. `timed_out` if some have not ended within
   /// the limit: they are terminated, and `why_failed` names them.
+  /// After the loss of a device, it also stops the runtime, which is over then (so does `wait`).
   error_code stop(std::chrono::nanoseconds limit = std::chrono::seconds(10));
 
   /// No ticks are made until `resume`; the frames under way arrive. The clock goes on with the next number, so none are

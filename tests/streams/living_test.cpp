@@ -338,14 +338,17 @@ struct late_sink {
   using ports = streams::ports<streams::in<"numbers", numbers>>;
   static constexpr auto where = streams::works::on_host;
   struct watch {
-    std::atomic<bool> is_inside{false}, may_return{false}, closed_meanwhile{false};
+    std::atomic<bool> is_inside{false}, may_return{false}, closed_meanwhile{false}, is_closed{false};
   };
   struct options {
     watch* at;
   };
   struct host {
     explicit host(options const& o) : at(o.at) {}
-    ~host() { at->closed_meanwhile = at->is_inside.load(); }
+    ~host() {
+      at->closed_meanwhile = at->is_inside.load();
+      at->is_closed = true;
+    }
     watch* at;
   };
   void process(streams::stage_context<late_sink>& ctx, streams::tick const&) {
@@ -382,6 +385,7 @@ TEST_CASE("what a stage has opened outlives its last handler, also when another 
   CHECK(g.wait(60s) == errc::device_lost);
   CHECK_FALSE(watch.is_inside);
   CHECK_FALSE(watch.closed_meanwhile);
+  CHECK(watch.is_closed);  // a file is finished, for instance
 }
 
 TEST_CASE("a device that is lost while frames are copied to it fails the graph, and the transfer is named",

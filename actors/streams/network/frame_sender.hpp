@@ -62,8 +62,8 @@ class frame_sender {
   frame_sender(frame_sender const&) = delete;
   frame_sender& operator=(frame_sender const&) = delete;
 
-  /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because there
-  /// is no reader and it waits for some; the stage is woken when that may have changed.
+  /// Sends a frame to all readers. False: it was not taken, because a `lossless` reader has no room, or because
+  /// fewer read than it waits for; the stage is woken when that may have changed.
   bool try_send(frame_origin const& origin, void const* about, std::span<std::byte const> data);
   /// From now on frames that nobody reads are lost, and counted: it waits for no more readers.
   void needs_no_readers();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/core/runtime_core.hpp"
 #include "runtime/lifecycle.hpp"
 #include "runtime/runtime.hpp"
 
@@ -33,7 +34,7 @@ class ending_actors {
       auto const why = e.get();
       all_gone = all_gone && (!why || why == errc::actor_gone);
     }
-    return all_gone || rt_.stop().stopped;
+    return all_gone || (rt_.core().closed() && rt_.stop().stopped);
   }
 
  private:

@@ -152,12 +152,12 @@ consteval void check_functions() {
     using host = host_of<Stage>;
     static_assert(works_where<Stage>() == works::on_host,
                   "a stage with a `host` works there: static constexpr auto where = streams::works::on_host");
-    static_assert(
-        std::is_constructible_v<host, options const&, spec_of<Stage> const&, host_link&> ||
-            std::is_constructible_v<host, options const&, spec_of<Stage> const&> ||
-            std::is_constructible_v<host, options const&> || std::is_default_constructible_v<host>,
-        "a stage's `host` is to have a constructor from the first none to three of: (options const&, "
-        "streams::spec_of<Stage> const&, streams::host_link&)");
+    static_assert(std::is_constructible_v<host, options const&, spec_of<Stage> const&, host_link&> ||
+                      std::is_constructible_v<host, options const&, spec_of<Stage> const&> ||
+                      std::is_constructible_v<host, options const&> || std::is_default_constructible_v<host>,
+                  "a stage's `host` is to have a constructor that takes nothing, or the first one, two or "
+                  "all of: options "
+                  "const&, streams::spec_of<Stage> const&, streams::host_link&");
     static_assert(
         !names_why_failed<host> || requires(host const& h) { stage_error(h.why_failed()); } ||
             requires(host const& h) { std::string(h.why_failed()); },
