@@ -59,23 +59,23 @@ std::string explain(errc reason, saved_actor const& a) {
 }
 
 /// Why this runtime cannot hold the image: what is too small or of the wrong kind. Empty if it can.
-std::string why_no_room(runtime_core const& core, checkpoint_image const& image) {
+std::string why_no_room(runtime_core& core, checkpoint_image const& image) {
   for (auto const& a : image.actors) {
-    if (device_of(a.id) >= core.devices.size())
+    if (device_of(a.id) >= core.devices().size())
       return fmt::format(
           "actor '{}' was on device {}, but this runtime has {}, counted from 0; list it in `device`", a.name,
-          device_of(a.id), core.devices.size());
-    if (!core.devices.can_host(core.behaviours()[a.behaviour], device_of(a.id)))
+          device_of(a.id), core.devices().size());
+    if (!core.devices().can_host(core.behaviours()[a.behaviour], device_of(a.id)))
       return fmt::format(
           "the captured actor '{}' was on device {}, which is not a cpu device here; list the devices in "
           "their old order",
           a.name, device_of(a.id));
-    if (auto const cells = core.devices[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
+    if (auto const cells = core.devices()[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
       return fmt::format("actor '{}' was in cell {}, but this runtime has {}; raise `actors`", a.name,
                          cell_of(a.id), cells);
   }
-  for (std::uint32_t d = 0; d < core.devices.size(); ++d) {
-    auto const& shape = core.devices[d].dev->shape();
+  for (std::uint32_t d = 0; d < core.devices().size(); ++d) {
+    auto const& shape = core.devices()[d].dev->shape();
     auto const sharing = std::ranges::count_if(image.actors, [&](saved_actor const& a) {
       return device_of(a.id) == d && a.capacity <= shape.ring_slots && !a.mail.empty();
     });
@@ -91,13 +91,13 @@ std::string why_no_room(runtime_core const& core, checkpoint_image const& image)
 class held_mail {
  public:
   explicit held_mail(runtime_core& core) : core_(core) {
-    core_.requests.hold();
-    for (auto const& d : core_.devices) d.mail->hold();
+    core_.requests().hold();
+    for (auto const& d : core_.devices()) d.mail->hold();
   }
   held_mail(held_mail const&) = delete;
   ~held_mail() {
-    for (auto const& d : core_.devices) d.mail->release();
-    core_.requests.release();
+    for (auto const& d : core_.devices()) d.mail->release();
+    core_.requests().release();
   }
 
  private:
@@ -164,18 +164,18 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
       image.written_us = wall_clock_us();
       // Until all mailboxes are copied.
       std::unique_lock<std::mutex> requests;
-      std::vector<std::unique_lock<std::mutex>> held(core.devices.size());
-      image.requests = core.requests.kept(requests);
+      std::vector<std::unique_lock<std::mutex>> held(core.devices().size());
+      image.requests = core.requests().kept(requests);
       std::vector<outgoing> on_their_way;
-      for (std::uint32_t d = 0; d < core.devices.size(); ++d)
-        std::ranges::move(core.devices[d].mail->orphans(held[d]), std::back_inserter(on_their_way));
+      for (std::uint32_t d = 0; d < core.devices().size(); ++d)
+        std::ranges::move(core.devices()[d].mail->orphans(held[d]), std::back_inserter(on_their_way));
       for (auto const& arena : arenas)
         std::ranges::move(copy_actors(arena, living, core.behaviours()), std::back_inserter(image.actors));
       add_arriving(image.actors, on_their_way, core.behaviours());
-      auto const past = core.watched.read_past();
+      auto const past = core.watched().read_past();
       image.retired = past.retired;
       image.dead_letters = past.dead_letters;
-      image.generations = core.actors.generations();
+      image.generations = core.actors().generations();
       left_out = leave_out_apart(image, core.behaviours());
     } catch (...) {
       failure = std::current_exception();  // no exception may leave a safepoint: the teams must resume
@@ -183,8 +183,8 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
   };
   bool quiet = false;
   {
-    std::unique_lock const held(core.launching);
-    living = core.actors.list();
+    std::unique_lock const held(core.launching());
+    living = core.actors().list();
     try {
       require_savable(living, core.behaviours());
     } catch (std::runtime_error const& e) {
@@ -202,8 +202,8 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
 void detail::checkpoint_and_report(runtime& rt, std::filesystem::path const& file,
                                    std::span<std::byte const> notes) {
   if (auto const left_out = checkpoint(rt, file, notes); !left_out.empty())
-    rt.core().watched.report(fmt::format("the checkpoint {} leaves out the actors of graphs: {}",
-                                         file.string(), fmt::join(left_out, ", ")));
+    rt.core().watched().report(fmt::format("the checkpoint {} leaves out the actors of graphs: {}",
+                                           file.string(), fmt::join(left_out, ", ")));
 }
 
 std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {
@@ -213,11 +213,11 @@ std::vector<std::byte> restore(runtime& rt, std::filesystem::path const& file) {
 }
 
 void detail::restore_image(runtime_core& core, checkpoint_image& image, std::filesystem::path const& file) {
-  std::unique_lock const held(core.launching);
+  std::unique_lock const held(core.launching());
   if (core.closed()) refuse(file, "was not restored: " + make_error_code(core.closed_for()).message());
-  if (core.recording)
+  if (core.recording())
     refuse(file, "was not restored: a recording is in progress; start it after the restore");
-  if (core.actors.alive() != 0) refuse(file, "was not restored: this runtime has actors; use a new one");
+  if (core.actors().alive() != 0) refuse(file, "was not restored: this runtime has actors; use a new one");
   if (auto const why = why_no_room(core, image); !why.empty()) refuse(file, "was not restored: " + why);
 
   for (auto const& a : image.actors)  // an older version wrote it
@@ -225,15 +225,15 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
       refuse(file, "was not restored: " + why_not_savable(a.name, b));
 
   std::vector<launch_spec> specs;
-  if (auto const refused = core.actors.revive(revivals_of(image), specs); refused != errc::ok)
+  if (auto const refused = core.actors().revive(revivals_of(image), specs); refused != errc::ok)
     refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()]));
-  core.actors.begin_above(image.generations);
+  core.actors().begin_above(image.generations);
   // Pinned actors first, because there may be too few teams for them.
   std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
   std::string failure;
   std::size_t launched = 0;
   for (; launched < specs.size() && failure.empty(); ++launched)
-    if (auto const refused = core.devices.home_of(specs[launched].id).launch(specs[launched]);
+    if (auto const refused = core.devices().home_of(specs[launched].id).launch(specs[launched]);
         refused != errc::ok) {
       failure = "an actor cannot be launched: " + make_error_code(refused).message();
       break;
@@ -249,17 +249,18 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
         for (auto const& a : image.actors)
           for (auto m : a.arriving) {
             m.body.header = revived(m, now_ns(), passed_ns);
-            if (failure.empty()) core.devices.mail_of(a.id).put_back({a.id, m.body});
+            if (failure.empty()) core.devices().mail_of(a.id).put_back({a.id, m.body});
           }
         for (auto r : image.requests) {
           if (r.body.header.deadline != 0) r.body.header.stamp(now_ns());
-          if (failure.empty()) core.requests.take(r);
+          if (failure.empty()) core.requests().take(r);
         }
       } catch (std::exception const& e) {
         failure = e.what();
       }
     };
-    core.watched.set_past({image.retired, image.dead_letters});  // first: a message may become a dead letter
+    core.watched().set_past(
+        {image.retired, image.dead_letters});  // first: a message may become a dead letter
     if (!core.at_safepoint(arena_access::writes, place)) failure = core.why_no_safepoint();
   }
   if (failure.empty()) return;
@@ -267,7 +268,7 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
     if (i < launched)
       core.end_and_wait(specs[i].id);
     else
-      core.actors.remove(specs[i].id);
+      core.actors().remove(specs[i].id);
   refuse(file, "was not restored: " + failure);
 }
 

@@ -30,18 +30,18 @@ checkpoint_image image_of(runtime_core const& core, std::vector<listed_actor> co
 
 recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(rt) {
   auto& core = rt.core();
-  std::unique_lock const held(core.launching);
+  std::unique_lock const held(core.launching());
   // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
-  if (core.recording && core.recording.use_count() > 1)
+  if (core.recording() && core.recording().use_count() > 1)
     not_recorded(file, "another recording is in progress");
-  auto const living = core.actors.list();
+  auto const living = core.actors().list();
   try {
     require_savable(living, core.behaviours());
   } catch (std::runtime_error const& e) {
     not_recorded(file, e.what());
   }
   auto const begun =
-      std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched.report(why); });
+      std::make_shared<recorder>(file, [&core](std::string const& why) { core.watched().report(why); });
   std::shared_ptr<recorder> orphan;
   std::exception_ptr failure;
   bool const quiet = core.at_safepoint(arena_access::writes, [&](std::vector<arena_ref> const& arenas) {
@@ -49,7 +49,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
       begun->begin(image_of(core, living, arenas), core.behaviours());
       // Relaxed: the safepoint orders it.
       for (auto const& arena : arenas) arena.header().journal.store(journal_report, memory_order::relaxed);
-      orphan = std::exchange(core.recording, begun);
+      orphan = core.set_recording(begun);
     } catch (...) {
       failure = std::current_exception();  // no exception may leave a safepoint
     }
@@ -73,22 +73,22 @@ recording::~recording() {
     end();
   } catch (std::runtime_error const& e) {
     if (recorder_) recorder_->flush();  // it could not end: what was recorded meanwhile is not to be lost
-    if (written) runtime_.core().watched.report(e.what());
+    if (written) runtime_.core().watched().report(e.what());
   }
 }
 
 bool recording::flush() {
-  std::shared_lock const held(runtime_.core().launching);
+  std::shared_lock const held(runtime_.core().launching());
   if (!recorder_) throw std::runtime_error("the recording has already ended");
   return recorder_->flush();
 }
 
 void recording::end() {
   auto& core = runtime_.core();
-  std::unique_lock const held(core.launching);
+  std::unique_lock const held(core.launching());
   if (!recorder_) throw std::runtime_error("the recording has already ended");
   // If it is not the core's, stopping the runtime has closed it.
-  if (core.recording == recorder_ && !core.set_journal(0, [&] { core.recording.reset(); }))
+  if (core.recording() == recorder_ && !core.set_journal(0, [&] { core.set_recording(nullptr); }))
     throw std::runtime_error("the recording continues: " + core.why_no_safepoint());
   std::exchange(recorder_, nullptr)->close();
 }

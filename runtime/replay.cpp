@@ -38,14 +38,14 @@ struct rerun {
     ++report.differing;
     if (report.differences.size() < told_differences)
       report.differences.push_back(
-          fmt::format("entry {}, actor '{}': {}", report.entries, core.names.of_actor(actor), how));
+          fmt::format("entry {}, actor '{}': {}", report.entries, core.names().of_actor(actor), how));
   }
 
   void operator()(recorded_launch const& l) {
     ++report.launched;
-    if (!core.devices.has_device_of(l.actor))
+    if (!core.devices().has_device_of(l.actor))
       refuse(fmt::format("actor '{}' was on device {}, but this runtime has {}, counted from 0", l.name,
-                         device_of(l.actor), core.devices.size()));
+                         device_of(l.actor), core.devices().size()));
     if (auto const& b = core.behaviours()[l.behaviour]; b.holds_addresses)  // an older version wrote it
       refuse(why_not_savable(l.name, b));
     actor_options const options{.device = device_of(l.actor),
@@ -53,20 +53,20 @@ struct rerun {
                                 .pinned = l.pinned,
                                 .reserve = l.reserve,
                                 .supervise = l.supervise};
-    auto spec = core.actors.add_as(
+    auto spec = core.actors().add_as(
         {l.actor, l.name, l.behaviour, core.behaviours()[l.behaviour].state_bytes, options, l.capacity});
     auto refused = spec ? errc::ok : static_cast<errc>(spec.error().value());
     if (spec)
-      refused = core.devices[options.device].launch(
+      refused = core.devices()[options.device].launch(
           *spec, arguments_for(*spec, core.behaviours()[l.behaviour], l.arguments));
     if (refused == errc::ok) return;
-    if (spec) core.actors.remove(l.actor);
+    if (spec) core.actors().remove(l.actor);
     refuse(
         fmt::format("actor '{}' cannot be launched again: {}", l.name, make_error_code(refused).message()));
   }
 
   void operator()(recorded_end const& e) {
-    if (core.actors.find(e.actor)) core.end_and_wait(e.actor);
+    if (core.actors().find(e.actor)) core.end_and_wait(e.actor);
   }
 
   void operator()(recorded_message const& m) {
@@ -78,9 +78,9 @@ struct rerun {
     {
       auto& guest = guests[device_of(m.actor) < guests.size() ? device_of(m.actor) : 0];
       quiet_posts const quiet(guest != nullptr);
-      refused = core.devices.has_device_of(m.actor) ? core.devices.mail_of(m.actor).try_post_apart(
-                                                          m.actor, h, m.body.payload, max_payload_bytes)
-                                                    : errc::actor_gone;
+      refused = core.devices().has_device_of(m.actor) ? core.devices().mail_of(m.actor).try_post_apart(
+                                                            m.actor, h, m.body.payload, max_payload_bytes)
+                                                      : errc::actor_gone;
       if (guest) guest->run(std::chrono::seconds(1));
     }
     if (refused != errc::ok)
@@ -89,7 +89,7 @@ struct rerun {
     for (;;) {
       if (auto const now = ends->wait(m.actor, std::chrono::milliseconds(100)); now) return compare(m, *now);
       if (core.closed()) refuse("the replay ended early: " + make_error_code(core.closed_for()).message());
-      if (!core.actors.find(m.actor))
+      if (!core.actors().find(m.actor))
         return differs(m.actor, "it has terminated, but had not when it was recorded");
     }
   }
@@ -100,11 +100,11 @@ struct rerun {
     if (now.handled != then.handled || now.reason != then.reason)
       return differs(
           then.actor,
-          fmt::format("a {} {}, but when it was recorded it {}", core.names.of_type(then.body.header.type),
+          fmt::format("a {} {}, but when it was recorded it {}", core.names().of_type(then.body.header.type),
                       ending(now.handled, now.reason), ending(then.handled, then.reason)));
     if (now.digest != then.digest && now.digest != untold_digest && then.digest != untold_digest)
       differs(then.actor, fmt::format("the handler of a {} does not send what it sent when it was recorded",
-                                      core.names.of_type(then.body.header.type)));
+                                      core.names().of_type(then.body.header.type)));
   }
 };
 
@@ -126,9 +126,9 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
     }
     detail::restore_image(core, image, file);
     run.report.launched = image.actors.size();
-    for (auto& d : core.devices) run.guests.push_back(d.dev->make_guest());
-    std::unique_lock launching(core.launching);
-    if (!core.set_journal(journal_report | journal_mute, [&] { core.replay = run.ends; }))
+    for (auto& d : core.devices()) run.guests.push_back(d.dev->make_guest());
+    std::unique_lock launching(core.launching());
+    if (!core.set_journal(journal_report | journal_mute, [&] { core.set_replay(run.ends); }))
       run.refuse("was not replayed: " + core.why_no_safepoint());
     std::exception_ptr failure;
     try {
@@ -140,8 +140,8 @@ replay_report replay(runtime& rt, std::filesystem::path const& file,
       failure = std::current_exception();
     }
     run.guests.clear();
-    bool const quiet = core.set_journal(0, [&] { core.replay = nullptr; });
-    if (!quiet) {  // a handler is still running; its report goes to core.replay
+    bool const quiet = core.set_journal(0, [&] { core.set_replay(nullptr); });
+    if (!quiet) {  // a handler is still running; its report goes to core.replay()
       launching.unlock();
       core.stop();
       run.refuse("the replay was stopped: " + core.why_no_safepoint());

@@ -48,7 +48,7 @@ void runtime::require_launchable(std::string const& name, std::string_view behav
   core_->require_possible(name, behaviour, options, count);
 }
 boost::asio::any_io_executor runtime::operations() { return core_->operations(); }
-own_threads const* runtime::threads() const noexcept { return &core_->threads; }
+own_threads const* runtime::threads() const noexcept { return &core_->threads(); }
 void runtime::not_launched(error_code why, std::string_view behaviour) const {
   std::string what = fmt::format("launching a '{}'", behaviour);
   if (why == errc::unknown_behaviour) {
@@ -59,46 +59,46 @@ void runtime::not_launched(error_code why, std::string_view behaviour) const {
   throw boost::system::system_error(why, what);
 }
 result<actor_id> runtime::find_untyped(std::string_view name, std::string_view behaviour) const {
-  auto const found = core_->actors.find(name);
+  auto const found = core_->actors().find(name);
   if (!found || behaviours()[found->behaviour].name != behaviour) return errc::not_found;
   return found->id;
 }
 result<any_ref> runtime::find_any(std::string_view name) const {
-  auto const found = core_->actors.find(name);
+  auto const found = core_->actors().find(name);
   if (!found) return errc::not_found;
   return any_ref{mail_of(found->id), found->id, behaviours()[found->behaviour]};
 }
 result<any_ref> runtime::at(actor_id actor) const {
-  auto const behaviour = core_->actors.behaviour_of(actor);
+  auto const behaviour = core_->actors().behaviour_of(actor);
   if (!behaviour) return errc::actor_gone;
   return any_ref{mail_of(actor), actor, behaviours()[*behaviour]};
 }
 std::vector<listed_actor> runtime::list(std::uint32_t from, std::size_t most) const {
-  return core_->actors.list(from, most);
+  return core_->actors().list(from, most);
 }
 actor_room runtime::room(std::uint32_t device) const {
-  return core_->actors.room(device, info(device).pinned_teams);
+  return core_->actors().room(device, info(device).pinned_teams);
 }
 std::uint64_t runtime::bytes_of_actor(std::string_view behaviour, actor_options const& options) const {
   auto const found = std::ranges::find(behaviours(), behaviour, &behaviour_info::name);
   if (found == behaviours().end() || options.device >= device_count()) return 0;
-  return core_->actors.bytes_of(options.device, found->state_bytes,
-                                options.capacity.value_or(settings().default_capacity));
+  return core_->actors().bytes_of(options.device, found->state_bytes,
+                                  options.capacity.value_or(settings().default_capacity));
 }
 result<listed_actor> runtime::listed(actor_id actor) const {
-  auto found = core_->actors.find(actor);
+  auto found = core_->actors().find(actor);
   if (!found) return errc::actor_gone;
   return std::move(*found);
 }
 std::vector<behaviour_info> const& runtime::behaviours() const noexcept { return core_->behaviours(); }
-messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->devices.mail_of(actor); }
+messenger& runtime::mail_of(actor_id actor) const noexcept { return core_->devices().mail_of(actor); }
 void runtime::require_own(messenger const& home, actor_id actor) const {
-  if (!core_->devices.has_device_of(actor) || &home != &mail_of(actor))
+  if (!core_->devices().has_device_of(actor) || &home != &mail_of(actor))
     throw std::invalid_argument(
         "runtime::every: the actor belongs to another runtime; call that one's `every`");
 }
-void runtime::cancel(actor_id ask) { core_->asks.complete(ask, errc::cancelled, nullptr); }
-bool runtime::is_waiting(actor_id ask) const noexcept { return core_->asks.is_waiting(ask); }
+void runtime::cancel(actor_id ask) { core_->asks().complete(ask, errc::cancelled, nullptr); }
+bool runtime::is_waiting(actor_id ask) const noexcept { return core_->asks().is_waiting(ask); }
 timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                              std::span<std::byte const> payload, tell_options options) {
   return core_->every(period, to, type, payload, options);
@@ -106,42 +106,42 @@ timer runtime::every_untyped(std::chrono::nanoseconds period, actor_id to, std::
 
 // -- observation
 
-telemetry runtime::snapshot() { return core_->watched.snapshot(); }
+telemetry runtime::snapshot() { return core_->watched().snapshot(); }
 std::vector<actor_snapshot> runtime::snapshot_of(std::uint32_t first, std::uint32_t last) {
-  return core_->watched.snapshot_of(first, last);
+  return core_->watched().snapshot_of(first, last);
 }
-graph_reports& runtime::graphs() const noexcept { return core_->watched.graphs(); }
-trace_log& runtime::traces() const noexcept { return core_->traces; }
+graph_reports& runtime::graphs() const noexcept { return core_->watched().graphs(); }
+trace_log& runtime::traces() const noexcept { return core_->traces(); }
 subscription runtime::on_dead_letter(std::function<void(dead_letter const&)> handler) {
-  return core_->watched.on_dead_letter(std::move(handler));
+  return core_->watched().on_dead_letter(std::move(handler));
 }
 subscription runtime::on_failure_report(std::function<void(std::string const&)> handler) {
-  return core_->watched.on_failure_report(std::move(handler));
+  return core_->watched().on_failure_report(std::move(handler));
 }
 subscription runtime::on_log(std::function<void(log_line const&)> handler) {
-  return core_->watched.on_log(std::move(handler));
+  return core_->watched().on_log(std::move(handler));
 }
 
 // -- devices and memory
 
-std::uint32_t runtime::device_count() const noexcept { return core_->devices.size(); }
-device_info runtime::info(std::uint32_t device) const { return core_->devices[device].dev->info(); }
+std::uint32_t runtime::device_count() const noexcept { return core_->devices().size(); }
+device_info runtime::info(std::uint32_t device) const { return core_->devices()[device].dev->info(); }
 std::string const& runtime::reason(std::uint32_t device) const noexcept {
-  return core_->devices[device].reason;
+  return core_->devices()[device].reason;
 }
 std::unique_ptr<guest> runtime::make_guest(std::uint32_t device) {
-  return core_->devices[device].dev->make_guest();
+  return core_->devices()[device].dev->make_guest();
 }
 buffer_pool& runtime::buffers(std::uint32_t device) noexcept { return core_->buffers(device); }
-buffer_pool& runtime::host_buffers() noexcept { return core_->host_buffers; }
-memfd_resource* runtime::shared_memory() noexcept { return core_->shared_memory.get(); }
+buffer_pool& runtime::host_buffers() noexcept { return core_->host_buffers(); }
+memfd_resource* runtime::shared_memory() noexcept { return core_->shared_memory(); }
 memory_pair runtime::memory(std::uint32_t device) noexcept { return core_->memory(device); }
 transfer_counts runtime::transfers(std::uint32_t device) const noexcept {
-  return core_->devices[device].transfers->read();
+  return core_->devices()[device].transfers->read();
 }
 
-config const& runtime::settings() const noexcept { return core_->settings; }
-boost::asio::any_io_executor runtime::executor() { return core_->context.get_executor(); }
+config const& runtime::settings() const noexcept { return core_->settings(); }
+boost::asio::any_io_executor runtime::executor() { return core_->context().get_executor(); }
 stop_report runtime::stop() { return core_->stop(); }
 
 }  // namespace rondo

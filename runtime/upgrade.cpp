@@ -56,7 +56,7 @@ bool begin_again(arena_ref const& arena, directory::successor const& s, behaviou
 std::string why_not_now(runtime_core const& core) {
   if (core.closed()) return make_error_code(core.closed_for()).message();
   if (core.blocks_safepoint()) return core.why_no_safepoint();
-  if (core.recording) return "a recording is in progress and belongs to one module; end it first";
+  if (core.recording()) return "a recording is in progress and belongs to one module; end it first";
   return {};
 }
 
@@ -65,8 +65,8 @@ std::string why_not_now(runtime_core const& core) {
 void detail::begin_again(runtime& rt, std::span<actor_id const> actors, std::string_view behaviour,
                          std::function<std::string()> const& also) {
   auto& core = rt.core();
-  std::unique_lock const held(core.launching);
-  auto const& module = *core.running.load(std::memory_order_acquire);
+  std::unique_lock const held(core.launching());
+  auto const& module = core.running();
   auto const next = std::ranges::find(module.behaviours, behaviour, &behaviour_info::name);
   std::string why = next != module.behaviours.end()
                         ? why_not_now(core)
@@ -74,9 +74,9 @@ void detail::begin_again(runtime& rt, std::span<actor_id const> actors, std::str
   if (!why.empty()) throw std::runtime_error(why);
   auto const index = static_cast<std::uint16_t>(next - module.behaviours.begin());
   bool const moves = std::ranges::any_of(
-      actors, [&](actor_id id) { return core.actors.behaviour_of(id).value_or(index) != index; });
+      actors, [&](actor_id id) { return core.actors().behaviour_of(id).value_or(index) != index; });
   std::vector<directory::successor> plan;
-  if (auto const planned = core.actors.plan_change(actors, {index, next->state_bytes, moves}, plan);
+  if (auto const planned = core.actors().plan_change(actors, {index, next->state_bytes, moves}, plan);
       planned != errc::ok)
     throw std::runtime_error(make_error_code(planned).message());
 
@@ -87,16 +87,16 @@ void detail::begin_again(runtime& rt, std::span<actor_id const> actors, std::str
       happened[i] = rondo::begin_again(arena, plan[i], module.behaviours[plan[i].old_behaviour], *next);
   };
   auto const place = device_of(actors.front());
-  auto& device = *core.devices[place].dev;
-  auto const limit = std::chrono::milliseconds(core.settings.stop_timeout_ms);
+  auto& device = *core.devices()[place].dev;
+  auto const limit = std::chrono::milliseconds(core.settings().stop_timeout_ms);
   bool quiet = false;
   try {  // with more memory, as for another module
-    quiet = moves ? device.upgrade(limit, module, core.actors.heap_end(place), change)
+    quiet = moves ? device.upgrade(limit, module, core.actors().heap_end(place), change)
                   : device.at_safepoint(limit, arena_access::writes, change);
   } catch (std::exception const& e) {
     why = e.what();
   }
-  core.actors.finish_upgrade(plan, happened);
+  core.actors().finish_upgrade(plan, happened);
   if (!quiet && why.empty()) why = core.why_no_safepoint();
   if (!why.empty()) throw std::runtime_error(why);
   for (std::size_t i = 0; i < plan.size(); ++i)  // they may be idle
@@ -108,40 +108,40 @@ void detail::upgrade(runtime& rt, program const& next) {
   auto const refuse = [](std::string const& why) {
     throw std::runtime_error("the module was not upgraded: " + why);
   };
-  std::unique_lock const held(core.launching);
+  std::unique_lock const held(core.launching());
   if (auto const why = why_not_now(core); !why.empty()) refuse(why);
-  auto const& old = *core.running.load(std::memory_order_acquire);
+  auto const& old = core.running();
   std::vector<directory::successor> plan;
-  auto const planned = core.actors.plan_upgrade(fates_of(old, next), plan);
+  auto const planned = core.actors().plan_upgrade(fates_of(old, next), plan);
   if (planned == errc::not_found)
     refuse(fmt::format(
         "actor '{}' has the behaviour {}, which is neither the name nor the `upgrades` of a new behaviour",
-        core.names.of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
+        core.names().of_actor(plan.back().id), old.behaviours[plan.back().old_behaviour].name));
   if (planned != errc::ok) refuse(make_error_code(planned).message());
 
   std::vector<bool> happened(plan.size(), false);
   for (auto const& s : plan)
-    if (!core.devices.can_host(next.behaviours[s.behaviour], device_of(s.id))) {
-      core.actors.finish_upgrade(plan, happened);
+    if (!core.devices().can_host(next.behaviours[s.behaviour], device_of(s.id))) {
+      core.actors().finish_upgrade(plan, happened);
       refuse(fmt::format("actor '{}' would become a captured actor, but its device {} is not a cpu device",
-                         core.names.of_actor(s.id), device_of(s.id)));
+                         core.names().of_actor(s.id), device_of(s.id)));
     }
   bool quiet = false;
   try {
-    quiet = core.devices.upgrade(
-        std::chrono::milliseconds(core.settings.stop_timeout_ms), next,
-        [&](std::uint32_t place) { return core.actors.heap_end(place); },
+    quiet = core.devices().upgrade(
+        std::chrono::milliseconds(core.settings().stop_timeout_ms), next,
+        [&](std::uint32_t place) { return core.actors().heap_end(place); },
         [&](arena_ref const& arena) {
           for (std::size_t i = 0; i < plan.size(); ++i)
             if (arena.has_cell(plan[i].id.index)) happened[i] = succeed(arena, plan[i], next);
         });
   } catch (std::exception const& e) {
-    core.actors.finish_upgrade(plan, std::vector<bool>(plan.size(), false));
+    core.actors().finish_upgrade(plan, std::vector<bool>(plan.size(), false));
     refuse(e.what());
   }
-  core.actors.finish_upgrade(plan, happened);
+  core.actors().finish_upgrade(plan, happened);
   if (!quiet) refuse(core.why_no_safepoint());
-  core.running.store(&next, std::memory_order_release);
+  core.run_module(next);
 }
 
 }  // namespace rondo

@@ -94,7 +94,7 @@ outcome run_placed(work const& w, manner how, ends where) {
   runtime rt{use<placed_stages>, {.device = "cpu,emulated", .teams = w.teams, .lanes = 1}};
   // What a plan assumes of a copy before it measures: 10 us and 12 GB/s, of PCI Express 3 with 16 lanes.
   streams::copy_cost const pci;
-  static_cast<emulated_device&>(*rt.core().devices[device].dev)
+  static_cast<emulated_device&>(*rt.core().devices()[device].dev)
       .model_bus({.latency_ns = pci.latency_ns, .ns_per_byte = pci.ns_per_byte});
   bool const naive = how == manner::naive;
   places p{.source = where == ends::host ? host : device,

@@ -26,7 +26,7 @@ std::string_view plain_name(std::string_view behaviour) {
 
 }  // namespace
 
-actor_requests::actor_requests(runtime_core& core) : core_(core), pause_(core.context) {}
+actor_requests::actor_requests(runtime_core& core) : core_(core), pause_(core.context()) {}
 
 void actor_requests::take(device_event const& request) {
   auto const lock = std::lock_guard(arrivals_);
@@ -67,14 +67,14 @@ void actor_requests::stop() {
 void actor_requests::queue(device_event const& r) {
   if (stopped_) return;
   waiting_.push_back(r);
-  if (!std::exchange(draining_, true)) boost::asio::post(core_.context, [this] { drain(); });
+  if (!std::exchange(draining_, true)) boost::asio::post(core_.context(), [this] { drain(); });
 }
 
 /// One request at a time, so that a checkpoint finds each either in the queue or carried out. After some of them,
 /// others have the thread.
 void actor_requests::drain() {
   for (int n = 0; n < 64; ++n) {
-    std::shared_lock const launching(core_.launching, std::try_to_lock);
+    std::shared_lock const launching(core_.launching(), std::try_to_lock);
     if (!launching) {  // whoever holds it may wait for this thread
       pause_.expires_after(std::chrono::milliseconds(1));
       return pause_.async_wait([this](boost::system::error_code ec) {
@@ -95,7 +95,7 @@ void actor_requests::drain() {
     }
     carry_out(r);
   }
-  boost::asio::post(core_.context, [this] { drain(); });
+  boost::asio::post(core_.context(), [this] { drain(); });
 }
 
 void actor_requests::carry_out(device_event const& r) {
@@ -155,7 +155,7 @@ void actor_requests::start_timer(device_event const& r) {
                                         .to = has_key ? r.body.header.reply_to : r.actor,
                                         .body = r.body,
                                         .period = period,
-                                        .clock = boost::asio::steady_timer(core_.context, period)});
+                                        .clock = boost::asio::steady_timer(core_.context(), period)});
   if (has_key) {
     t->second.body.header.reply_to = {};
     by_owner_[{r.actor, r.behaviour}] = number;
@@ -208,15 +208,15 @@ void actor_requests::ask_within(device_event const& r) {
   auto const type = r.body.header.type, correlation = r.body.header.correlation;
   auto const refuse = [=, this](errc why) { tell(asker, rejected{why, type}, correlation, true); };
   if (r.reason != errc::ok) return refuse(r.reason);  // of a checkpoint
-  if (!core_.devices.has_device_of(r.actor)) return refuse(errc::actor_gone);
+  if (!core_.devices().has_device_of(r.actor)) return refuse(errc::actor_gone);
   asks_.push_back({asker, correlation, type});
   auto const open = std::prev(asks_.end());
   outgoing request{r.actor, r.body};
   request.body.header.flags = 0;
-  core_.devices.mail_of(r.actor).ask(
+  core_.devices().mail_of(r.actor).ask(
       std::move(request),
       {.timeout = time_of(std::max<std::uint64_t>(r.detail, 1)), .wait_for_room = true, .trace = 0},
-      boost::asio::bind_executor(core_.context.get_executor(), [=, this](answer a) {
+      boost::asio::bind_executor(core_.context().get_executor(), [=, this](answer a) {
         auto const lock = std::lock_guard(mutex_);
         asks_.erase(open);
         if (a.reason != errc::ok) return refuse(a.reason);
@@ -230,10 +230,10 @@ void actor_requests::ask_within(device_event const& r) {
 // -- bonds
 
 bool actor_requests::is_alive(actor_id actor) const {
-  return core_.devices.has_device_of(actor) && core_.actors.behaviour_of(actor).has_value();
+  return core_.devices().has_device_of(actor) && core_.actors().behaviour_of(actor).has_value();
 }
 bool actor_requests::takes(actor_id actor, std::uint32_t type) const {
-  auto const b = core_.devices.has_device_of(actor) ? core_.actors.behaviour_of(actor) : std::nullopt;
+  auto const b = core_.devices().has_device_of(actor) ? core_.actors().behaviour_of(actor) : std::nullopt;
   return b && std::ranges::find(core_.behaviours()[*b].messages, type, &message_info::id) !=
                   core_.behaviours()[*b].messages.end();
 }
@@ -302,8 +302,8 @@ void actor_requests::launch_child(device_event const& r) {
   if (!is_alive(r.actor)) return;
   bool const listens = takes(r.actor, type_id<launched>);
   auto const report = [&](std::string const& why) {
-    core_.watched.report(
-        fmt::format("actor '{}' could not launch a child: {}", core_.names.of_actor(r.actor), why));
+    core_.watched().report(
+        fmt::format("actor '{}' could not launch a child: {}", core_.names().of_actor(r.actor), why));
   };
   auto const outcome = [&](actor_id who, errc reason) {
     if (listens)
@@ -319,7 +319,7 @@ void actor_requests::launch_child(device_event const& r) {
       .device = device_of(r.actor), .pinned = what.options.pinned, .supervise = what.options.supervise};
   if (what.options.capacity != 0) options.capacity = what.options.capacity;
   if (options.supervise.rule == on_failure::escalate) options.supervise.rule = on_failure::ask_parent;
-  auto const parent = core_.names.of_actor(r.actor);
+  auto const parent = core_.names().of_actor(r.actor);
   auto const arguments =
       std::span(what.arguments, std::min<std::size_t>(what.argument_bytes, max_argument_bytes));
   actor_id child;
@@ -346,7 +346,7 @@ void actor_requests::launch_child(device_event const& r) {
 void actor_requests::restart(actor_id child, device_event const& request) {
   if (!is_alive(child)) return;
   fresh_start_of(child);
-  auto const refused = core_.devices.home_of(child).dev->signal(
+  auto const refused = core_.devices().home_of(child).dev->signal(
       child, std::uint32_t{control_construct} | std::uint32_t{control_activate});
   if (refused == errc::device_busy) retry(request);
 }
@@ -359,7 +359,7 @@ void actor_requests::end(actor_id actor, errc why, control_bits how) {
   }
   bool const drains = how == control_drain;
   auto const refused =
-      core_.devices.home_of(actor).dev->signal(actor, drains ? control_drain : control_discard);
+      core_.devices().home_of(actor).dev->signal(actor, drains ? control_drain : control_discard);
   if (refused != errc::device_busy) return;
   device_event again{.kind = event_kind::end_actor, .detail = drains ? control_drain : control_discard};
   again.body.header.reply_to = actor;
@@ -380,7 +380,7 @@ void actor_requests::fresh_start_of(actor_id actor) {
 
 void actor_requests::has_failed(device_event const& r) {
   if (static_cast<failure_action>(r.detail) == failure_action::restarted) return fresh_start_of(r.actor);
-  if (core_.replay) return restart(r.actor, r);  // the recording has what its parent decided
+  if (core_.replay()) return restart(r.actor, r);  // the recording has what its parent decided
   for (auto const parent : others_of(r.actor, role::is_child_of))
     if (takes(parent, type_id<child_failed>)) return tell(parent, child_failed{r.actor, r.reason});
   end(r.actor, r.reason);

@@ -133,55 +133,58 @@ std::vector<arena_layout> arenas_of(device_set const& devices) {
 // -- construction and destruction
 
 runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device> chosen)
-    : settings(std::move(c)),
-      running(&p),
+    : settings_(std::move(c)),
+      running_(&p),
       // Twice the cap, because exports of other buffers are copied there too; untouched pages cost nothing.
-      shared_memory(settings.share_buffers ? std::make_unique<memfd_resource>(2 * settings.buffer_bytes_cap)
-                                           : nullptr),
-      host_buffers(buffer_pool_options{
-          .cap_bytes = settings.buffer_bytes_cap,
-          .slots = settings.buffer_slots,
-          .upstream = shared_memory ? static_cast<std::pmr::memory_resource*>(shared_memory.get())
-                                    : std::pmr::new_delete_resource()}),
-      asks(settings.asks, context.get_executor()),
-      traces(settings.trace_every, settings.trace_hops,
-             [this](trace_hop& h) {
-               h.message = names.of_type(h.type);
-               h.bytes = names.bytes_of(h.type);
-               if (h.actor_name.empty()) h.actor_name = names.of_actor(h.actor);
-             }),
-      devices(std::move(chosen)),
-      actors(arenas_of(devices)),
-      captures([this](actor_id id) { return names.of_actor(id); }) {
-  auto const spin_ns = settings.polling ? ~0ull >> 1 : std::uint64_t{settings.spin_us} * 1000;
-  for (auto& d : devices)
+      shared_memory_(settings_.share_buffers
+                         ? std::make_unique<memfd_resource>(2 * settings_.buffer_bytes_cap)
+                         : nullptr),
+      host_buffers_(buffer_pool_options{
+          .cap_bytes = settings_.buffer_bytes_cap,
+          .slots = settings_.buffer_slots,
+          .upstream = shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
+                                     : std::pmr::new_delete_resource()}),
+      asks_(settings_.asks, context_.get_executor()),
+      traces_(settings_.trace_every, settings_.trace_hops,
+              [this](trace_hop& h) {
+                h.message = names_.of_type(h.type);
+                h.bytes = names_.bytes_of(h.type);
+                if (h.actor_name.empty()) h.actor_name = names_.of_actor(h.actor);
+              }),
+      devices_(std::move(chosen)),
+      actors_(arenas_of(devices_)),
+      captures_([this](actor_id id) { return names_.of_actor(id); }) {
+  auto const spin_ns = settings_.polling ? ~0ull >> 1 : std::uint64_t{settings_.spin_us} * 1000;
+  for (auto& d : devices_)
     d.mail = std::make_unique<messenger>(
-        d.dev->mail(), d.dev->shape().actors, asks, traces, threads, context.get_executor(), spin_ns,
-        [this](outgoing const& o, errc why) { not_forwarded(o, why); }, control);
-  asks.on_nearer_deadline([this](std::uint64_t deadline_ns) {
-    boost::asio::post(context, [this, deadline_ns] { expect_deadline(deadline_ns); });
+        d.dev->mail(), d.dev->shape().actors, asks_, traces_, threads_, context_.get_executor(), spin_ns,
+        [this](outgoing const& o, errc why) { not_forwarded(o, why); }, control_);
+  asks_.on_nearer_deadline([this](std::uint64_t deadline_ns) {
+    boost::asio::post(context_, [this, deadline_ns] { expect_deadline(deadline_ns); });
   });
   start_devices();
-  if (with_telemetry && settings.handler_limit_ms != 0)
-    watched.watch(std::chrono::milliseconds(settings.handler_limit_ms));
-  if (settings.handler_limit_ms != 0) watch_own_threads(std::chrono::milliseconds(settings.handler_limit_ms));
+  if (with_telemetry && settings_.handler_limit_ms != 0)
+    watched_.watch(std::chrono::milliseconds(settings_.handler_limit_ms));
+  if (settings_.handler_limit_ms != 0)
+    watch_own_threads(std::chrono::milliseconds(settings_.handler_limit_ms));
   auto const runs = [this] {
     prepare_thread("rondo-service", -1);
-    own_threads::scope const own(&threads);
-    auto const report = [this](char const* text) { watched.on_thrown("a completion handler", text); };
-    run_handlers(context, report);
+    own_threads::scope const own(&threads_);
+    auto const report = [this](char const* text) { watched_.on_thrown("a completion handler", text); };
+    run_handlers(context_, report);
     // A handler that was called before the stop may have begun an operation, which was refused: its handler is called,
     // too. With a limit, because some handlers try again for ever.
-    context.restart();
-    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
+    context_.restart();
+    auto const until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
     for (bool more = true; more && std::chrono::steady_clock::now() < until;)
-      call_caught([&] { more = context.poll_one() != 0; }, report);
+      call_caught([&] { more = context_.poll_one() != 0; }, report);
     if (itself_) bury(std::move(itself_));  // last: this thread has no other use of it
   };
   try {
     service_ = start_thread("the runtime's service", runs);
   } catch (...) {  // the devices report to this object
-    for (auto& d : devices) d.dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
+    for (auto& d : devices_) d.dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     throw;
   }
 }
@@ -197,25 +200,25 @@ void runtime_core::watch_own_threads(std::chrono::milliseconds limit) {
         "it waits: the thread is '{}'",
         whose, limit.count(), thread);
   };
-  watches_service_ = watch_handlers(context.get_executor(), copier_.get_executor(), limit,
+  watches_service_ = watch_handlers(context_.get_executor(), copier_.get_executor(), limit,
                                     [this, line = text("the runtime's own thread", "rondo-service")] {
                                       // At once: subscribers are called on that very thread, when it goes on.
                                       std::fprintf(stderr, "rondo: %s\n", line.c_str());
-                                      watched.report(line);
+                                      watched_.report(line);
                                     });
   watches_copier_ = watch_handlers(
-      copier_.get_executor(), context.get_executor(), limit,
-      [this, line = text("the runtime's thread for copies", "rondo-copier")] { watched.report(line); });
+      copier_.get_executor(), context_.get_executor(), limit,
+      [this, line = text("the runtime's thread for copies", "rondo-copier")] { watched_.report(line); });
 }
 
 void runtime_core::start_devices() {
   gate_->open = this;
   std::uint32_t started = 0;
   try {
-    for (; started < devices.size(); ++started)
+    for (; started < devices_.size(); ++started)
       rondo::started("a device", [&] {
-        devices[started].dev->start(
-            [gate = gate_, answers = &asks, started](device_event const& r) {
+        devices_[started].dev->start(
+            [gate = gate_, answers = &asks_, started](device_event const& r) {
               // The path of every answer. No lock: the table outlives all reporting threads.
               if (r.kind == event_kind::reply) {
                 answers->complete(r.body.header.reply_to, r.reason, &r.body);
@@ -224,32 +227,32 @@ void runtime_core::start_devices() {
               std::shared_lock lock(gate->mutex);
               if (gate->open != nullptr) gate->open->on_event(started, r);
             },
-            host_buffers.table(), &captures, &threads);
+            host_buffers_.table(), &captures_, &threads_);
       });
   } catch (...) {
-    while (started-- > 0) devices[started].dev->stop(std::chrono::milliseconds(settings.stop_timeout_ms));
+    while (started-- > 0) devices_[started].dev->stop(std::chrono::milliseconds(settings_.stop_timeout_ms));
     throw;
   }
 }
 
 void runtime_core::retire(std::unique_ptr<runtime_core>& core) {
-  if (core->threads.are_of_parent()) return keep_for_ever(std::move(core));
+  if (core->threads_.are_of_parent()) return keep_for_ever(std::move(core));
   core->watches_service_.cancel();  // from here on its own thread may have to wait
   core->watches_copier_.cancel();
   auto const report = core->stop();
   for (auto const& line : report.stuck)
     std::fprintf(stderr, "rondo: did not stop within %u ms (stop_timeout_ms): %s\n",
-                 core->settings.stop_timeout_ms, line.c_str());
-  boost::asio::post(core->context, [&core = *core] {
+                 core->settings_.stop_timeout_ms, line.c_str());
+  boost::asio::post(core->context_, [&core = *core] {
     {
       std::lock_guard const lock(core.operating_);
       core.operates_ = false;
     }
     if (core.operator_) core.operator_->finish();
     core.deadline_timer_.cancel();
-    core.requests.stop();
-    core.watched.stop_watching();
-    core.context.stop();  // posted, so that the handlers completed by `stop` are called first
+    core.requests_.stop();
+    core.watched_.stop_watching();
+    core.context_.stop();  // posted, so that the handlers completed by `stop` are called first
   });
   core->work_.reset();
   if (core->service_.get_id() == std::this_thread::get_id()) {
@@ -271,48 +274,49 @@ void runtime_core::bury(std::unique_ptr<runtime_core> core) {
     core->gate_->open = nullptr;
   }
   core->copier_.stop();
-  if (core->recording) core->recording->flush();
+  if (core->recording_) core->recording_->flush();
   keep_for_ever(std::move(core));
 }
 
 stop_report runtime_core::stop() {
-  if (threads.are_of_parent())
+  if (threads_.are_of_parent())
     return {.stopped = false, .stuck = {"a fork has left its threads behind, in the parent"}, .teams = {}};
   std::call_once(stopped_once_, [this] {
     close(errc::stopped);
-    auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings.stop_timeout_ms);
-    for (std::uint32_t d = 0; d < devices.size(); ++d) {
-      auto report = devices[d].dev->stop(until - std::chrono::steady_clock::now());
+    auto const until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.stop_timeout_ms);
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      auto report = devices_[d].dev->stop(until - std::chrono::steady_clock::now());
       stop_report_.stopped = stop_report_.stopped && report.stopped;
-      for (auto const& t : report.teams) stop_report_.stuck.push_back(names.of_busy_team(d, t, "hangs in"));
+      for (auto const& t : report.teams) stop_report_.stuck.push_back(names_.of_busy_team(d, t, "hangs in"));
       std::ranges::move(report.stuck, std::back_inserter(stop_report_.stuck));
     }
     end_pending(errc::stopped);
     if (!stop_report_.stopped) return;
-    std::unique_lock const held(launching);  // no device reports any longer
-    if (recording) close_recording(*std::exchange(recording, nullptr));
+    std::unique_lock const held(launching_);  // no device reports any longer
+    if (recording_) close_recording(*std::exchange(recording_, nullptr));
   });
   return stop_report_;
 }
 
 /// Completes everything that waits for an answer or for room, and refuses later requests; the first reason stays.
 void runtime_core::close(errc reason) {
-  for (auto& d : devices) reason = d.mail->close(reason);
-  asks.close(reason);
+  for (auto& d : devices_) reason = d.mail->close(reason);
+  asks_.close(reason);
 }
 
 /// Completes everything that waits for a device, and refuses later requests.
 void runtime_core::end_pending(errc reason) {
-  for (auto& d : devices)
+  for (auto& d : devices_)
     if (d.buffers) d.buffers->on_home_gone();
-  control.end(reason);
+  control_.end(reason);
 }
 
 void runtime_core::close_recording(recorder& last) {
   try {
     last.close();
   } catch (std::runtime_error const& e) {
-    watched.report(e.what());
+    watched_.report(e.what());
   }
 }
 
@@ -321,7 +325,7 @@ void runtime_core::close_recording(recorder& last) {
 result<actor_id> runtime_core::launch(std::string name, std::string_view behaviour,
                                       actor_options const& options, std::span<std::byte const> arguments) {
   require_no_parent(name, options);
-  std::shared_lock const held(launching);  // also keeps the module unchanged
+  std::shared_lock const held(launching_);  // also keeps the module unchanged
   return launch_held(std::move(name), behaviour, options, arguments);
 }
 
@@ -331,7 +335,7 @@ result<std::uint16_t> runtime_core::require_launchable(std::string const& name, 
                                                        std::span<std::byte const> arguments,
                                                        std::size_t count) const {
   require_printable(name);
-  require_valid(name, options, capacity_of(options), devices.size());
+  require_valid(name, options, capacity_of(options), devices_.size());
   if (closed()) return closed_for();
   auto const& known = behaviours();
   auto const found = std::ranges::find(known, behaviour, &behaviour_info::name);
@@ -340,7 +344,7 @@ result<std::uint16_t> runtime_core::require_launchable(std::string const& name, 
     throw std::invalid_argument(
         fmt::format("launching '{}': {} bytes of arguments were given, but {} takes {}", name,
                     arguments.size() / count, behaviour, found->arguments.size()));
-  if (!devices.can_host(*found, options.device))
+  if (!devices_.can_host(*found, options.device))
     throw std::invalid_argument(fmt::format(
         "launching '{}': a host thread replays the graph of a captured actor, so the actor must be on a "
         "cpu device, whatever device its graph is for: list one in `device` (\"cpu,cuda:0\")",
@@ -356,38 +360,38 @@ void runtime_core::require_possible(std::string const& name, std::string_view be
 
 boost::asio::any_io_executor runtime_core::operations() {
   std::lock_guard const lock(operating_);
-  if (!operates_) return context.get_executor();
+  if (!operates_) return context_.get_executor();
   if (!operator_)
-    operator_.emplace("rondo-waits", copying,
-                      [this](char const* text) { watched.on_thrown("a completion handler", text); });
+    operator_.emplace("rondo-waits", copying_,
+                      [this](char const* text) { watched_.on_thrown("a completion handler", text); });
   return operator_->get_executor();
 }
 
 void runtime_core::record_launch(launch_spec const& spec, std::span<std::byte const> arguments) {
   auto const& behaviour = behaviours()[spec.behaviour];
-  if (recording && behaviour.holds_addresses && !behaviour.saved_apart)
-    watched.report(fmt::format("the recording leaves an actor out: {}",
-                               why_not_savable(names.of_actor(spec.id), behaviour)));
-  if (recording && !behaviour.holds_addresses)  // before it can handle anything
-    recording->append(recorded_launch{.actor = spec.id,
-                                      .name = names.of_actor(spec.id),
-                                      .behaviour = spec.behaviour,
-                                      .capacity = spec.capacity,
-                                      .reserve = spec.reserve,
-                                      .pinned = spec.pinned,
-                                      .supervise = spec.supervise,
-                                      .arguments = {arguments.begin(), arguments.end()}});
+  if (recording_ && behaviour.holds_addresses && !behaviour.saved_apart)
+    watched_.report(fmt::format("the recording leaves an actor out: {}",
+                                why_not_savable(names_.of_actor(spec.id), behaviour)));
+  if (recording_ && !behaviour.holds_addresses)  // before it can handle anything
+    recording_->append(recorded_launch{.actor = spec.id,
+                                       .name = names_.of_actor(spec.id),
+                                       .behaviour = spec.behaviour,
+                                       .capacity = spec.capacity,
+                                       .reserve = spec.reserve,
+                                       .pinned = spec.pinned,
+                                       .supervise = spec.supervise,
+                                       .arguments = {arguments.begin(), arguments.end()}});
 }
 
 bool runtime_core::is_recorded(actor_id actor) const {
-  if (!recording) return false;
-  auto const b = actors.behaviour_of(actor);
+  if (!recording_) return false;
+  auto const b = actors_.behaviour_of(actor);
   return !b || !behaviours()[*b].holds_addresses;
 }
 
 void runtime_core::forget_launch(actor_id actor) {
-  if (is_recorded(actor)) recording->append(recorded_end{actor});
-  actors.remove(actor);
+  if (is_recorded(actor)) recording_->append(recorded_end{actor});
+  actors_.remove(actor);
 }
 
 result<actor_id> runtime_core::launch_held(std::string name, std::string_view behaviour,
@@ -396,13 +400,13 @@ result<actor_id> runtime_core::launch_held(std::string name, std::string_view be
   auto const b = require_launchable(name, behaviour, options, arguments, 1);
   if (!b) return b.error();
   auto const& info = behaviours()[*b];
-  auto spec = actors.add(std::move(name), *b, info.state_bytes, options, capacity_of(options));
+  auto spec = actors_.add(std::move(name), *b, info.state_bytes, options, capacity_of(options));
   if (!spec) return spec.error();
   auto const& given = arguments.empty() ? std::span<std::byte const>(info.arguments) : arguments;
   record_launch(*spec, given);
   auto refused = errc::ok;
   try {
-    refused = devices[options.device].launch(*spec, arguments_for(*spec, info, given));
+    refused = devices_[options.device].launch(*spec, arguments_for(*spec, info, given));
   } catch (...) {  // its pinned team has no thread
     forget_launch(spec->id);
     throw;
@@ -415,7 +419,7 @@ result<actor_id> runtime_core::launch_held(std::string name, std::string_view be
 result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behaviour, std::size_t count,
                                                         actor_options const& options,
                                                         std::span<std::byte const> arguments) {
-  std::shared_lock const held(launching);
+  std::shared_lock const held(launching_);
   require_no_parent(behaviour, options, true);
   if (count == 0) return std::vector<actor_id>();
   auto const b = require_launchable({}, behaviour, options, arguments, count);
@@ -426,7 +430,7 @@ result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behavio
     return arguments.empty() ? std::span<std::byte const>(info.arguments)
                              : arguments.subspan(i * bytes, bytes);
   };
-  if (actors.free_cells(options.device) < count) return errc::actor_limit;
+  if (actors_.free_cells(options.device) < count) return errc::actor_limit;
   errc refused = errc::ok;
   std::vector<actor_id> ids;
   ids.reserve(count);
@@ -434,34 +438,34 @@ result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behavio
   while (refused == errc::ok && ids.size() < count) {
     auto const first = ids.size();
     auto const specs = std::span(some).first(std::min(some.size(), count - first));
-    refused = actors.add_many(*b, info.state_bytes, options, capacity_of(options), specs);
+    refused = actors_.add_many(*b, info.state_bytes, options, capacity_of(options), specs);
     if (refused != errc::ok) break;
-    for (std::size_t i = 0; recording && i < specs.size(); ++i) record_launch(specs[i], given(first + i));
+    for (std::size_t i = 0; recording_ && i < specs.size(); ++i) record_launch(specs[i], given(first + i));
     device::arguments_of with;
     if (!info.arguments.empty())
       with = [&](std::size_t i) { return arguments_for(specs[i], info, given(first + i)); };
-    auto const launched = devices[options.device].launch_many(specs, with);
+    auto const launched = devices_[options.device].launch_many(specs, with);
     for (std::size_t i = 0; i < launched; ++i) ids.push_back(specs[i].id);
     for (auto i = launched; i < specs.size(); ++i) forget_launch(specs[i].id);
     if (launched < specs.size()) refused = closed() ? closed_for() : errc::device_lost;
   }
   if (refused == errc::ok) return ids;
-  for (auto const id : ids) control.start(id, control_discard, [](auto const&) {});
+  for (auto const id : ids) control_.start(id, control_discard, [](auto const&) {});
   return refused;
 }
 
 void runtime_core::end_and_wait(actor_id actor) {
-  if (threads.would_deadlock())
+  if (threads_.would_deadlock())
     throw boost::system::system_error(errc::would_deadlock, "waiting for the end of an actor");
   detail::rendezvous<errc> ended;
-  control.start(actor, control_discard, [&ended](inspection_outcome const& o) { ended.put(o.reason); });
+  control_.start(actor, control_discard, [&ended](inspection_outcome const& o) { ended.put(o.reason); });
   ended.take();
 }
 
 memory_pair runtime_core::memory(std::uint32_t device) noexcept {
-  auto& d = devices[device];
-  return {&host_buffers,          &buffers(device), d.transfers.get(),
-          copier_.get_executor(), d.pinned.get(),   &copying};
+  auto& d = devices_[device];
+  return {&host_buffers_,         &buffers(device), d.transfers.get(),
+          copier_.get_executor(), d.pinned.get(),   &copying_};
 }
 
 // -- safepoints
@@ -469,17 +473,17 @@ memory_pair runtime_core::memory(std::uint32_t device) noexcept {
 bool runtime_core::at_safepoint(arena_access access,
                                 std::function<void(std::vector<arena_ref> const&)> const& use) {
   if (blocks_safepoint()) return false;
-  return devices.at_safepoint(std::chrono::milliseconds(settings.stop_timeout_ms), access, use);
+  return devices_.at_safepoint(std::chrono::milliseconds(settings_.stop_timeout_ms), access, use);
 }
 
 std::string runtime_core::why_no_safepoint() const {
   if (blocks_safepoint()) return make_error_code(errc::would_deadlock).message();
-  for (auto const& d : devices)
+  for (auto const& d : devices_)
     if (d.dev->lost()) return make_error_code(errc::device_lost).message();
-  auto const busy = fmt::format("{}", fmt::join(names.busy_teams("runs"), "; "));
+  auto const busy = fmt::format("{}", fmt::join(names_.busy_teams("runs"), "; "));
   return fmt::format(
       "no safepoint was reached within {} ms (`stop_timeout_ms`): {}; nothing has changed, try again",
-      settings.stop_timeout_ms, busy.empty() ? "handlers finished too late" : busy);
+      settings_.stop_timeout_ms, busy.empty() ? "handlers finished too late" : busy);
 }
 
 bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& also) {
@@ -494,10 +498,10 @@ bool runtime_core::set_journal(std::uint32_t bits, std::function<void()> const& 
 
 timer runtime_core::every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
                           std::span<std::byte const> payload, tell_options options) {
-  return timer(context.get_executor(), period,
+  return timer(context_.get_executor(), period,
                [this, to, type, options, payload = std::vector<std::byte>(payload.begin(), payload.end())] {
                  // Nothing that it sends can arrive any more.
-                 if (closed() || !actors.behaviour_of(to)) return false;
+                 if (closed() || !actors_.behaviour_of(to)) return false;
                  auto header = plain_header(options);
                  header.type = type;
                  send_or_bury(to, header, payload.data(), static_cast<std::uint32_t>(payload.size()));
@@ -516,7 +520,7 @@ void runtime_core::expect_deadline(std::uint64_t deadline_ns) {
 }
 
 void runtime_core::sweep_deadlines() {
-  auto const nearest = asks.expire(now_ns());
+  auto const nearest = asks_.expire(now_ns());
   if (nearest == 0) return;
   deadline_timer_.expires_at(when(nearest));
   deadline_timer_.async_wait([this](boost::system::error_code ec) {

@@ -70,9 +70,7 @@ class runtime_core {
   /// Terminates the actor without handling its mail. Blocks. Throws boost::system::system_error with would_deadlock on
   /// one of the own threads.
   void end_and_wait(actor_id actor);
-  std::vector<behaviour_info> const& behaviours() const noexcept {
-    return running.load(std::memory_order_acquire)->behaviours;
-  }
+  std::vector<behaviour_info> const& behaviours() const noexcept { return running().behaviours; }
   timer every(std::chrono::nanoseconds period, actor_id to, std::uint32_t type,
               std::span<std::byte const> payload, tell_options options);
   /// Forwards a message from one device to another, or from the host. It waits for room.
@@ -83,7 +81,7 @@ class runtime_core {
   // -- memory
 
   buffer_pool& buffers(std::uint32_t device) noexcept {
-    return devices[device].buffers ? *devices[device].buffers : host_buffers;
+    return devices_[device].buffers ? *devices_[device].buffers : host_buffers_;
   }
   memory_pair memory(std::uint32_t device) noexcept;
 
@@ -92,9 +90,9 @@ class runtime_core {
   /// Whether a safepoint would wait for the calling thread, or for threads that a fork has left behind. Nothing waits
   /// for the service thread.
   bool blocks_safepoint() const noexcept {
-    return threads.would_deadlock() && std::this_thread::get_id() != service_.get_id();
+    return threads_.would_deadlock() && std::this_thread::get_id() != service_.get_id();
   }
-  /// Calls `use` at a safepoint of all devices. False if none was reached within settings.stop_timeout_ms, or
+  /// Calls `use` at a safepoint of all devices. False if none was reached within settings().stop_timeout_ms, or
   /// blocks_safepoint.
   bool at_safepoint(arena_access access, std::function<void(std::vector<arena_ref> const&)> const& use);
   std::string why_no_safepoint() const;
@@ -103,33 +101,42 @@ class runtime_core {
   bool set_journal(std::uint32_t bits, std::function<void()> const& also);
   /// Reports the failure if the file is incomplete.
   void close_recording(recorder& last);
-  bool closed() const noexcept { return devices[0].mail->closed(); }
-  errc closed_for() const noexcept { return devices[0].mail->closed_for(); }
+  bool closed() const noexcept { return devices_[0].mail->closed(); }
+  errc closed_for() const noexcept { return devices_[0].mail->closed_for(); }
   stop_report stop();
 
   // -- parts
 
-  config const settings;
-  own_threads threads;  // of this object and its devices; without the copier, which completes no message
-  own_threads copying;  // the copier
-  std::atomic<program const*> running;            // the current module
-  std::unique_ptr<memfd_resource> shared_memory;  // null without settings.share_buffers
-  buffer_pool host_buffers;
-  boost::asio::io_context context{1};
-  completions asks;
-  trace_log traces;
-  device_set devices;
-  directory actors;
-  name_book names{devices, actors, running};
-  actor_graphs captures;
-  actor_control control{devices, actors, context};
-  observation watched{devices, actors, names, asks, traces, context};
-  actor_requests requests{*this};
+  config const& settings() const noexcept { return settings_; }
+  /// Of this object and its devices; without the copier, which completes no message.
+  own_threads& threads() noexcept { return threads_; }
+  /// The current module.
+  program const& running() const noexcept { return *running_.load(std::memory_order_acquire); }
+  /// At a safepoint, with `launching` held: continues with this module.
+  void run_module(program const& next) noexcept { running_.store(&next, std::memory_order_release); }
+  /// Null without settings().share_buffers.
+  memfd_resource* shared_memory() noexcept { return shared_memory_.get(); }
+  buffer_pool& host_buffers() noexcept { return host_buffers_; }
+  boost::asio::io_context& context() noexcept { return context_; }
+  completions& asks() noexcept { return asks_; }
+  trace_log& traces() noexcept { return traces_; }
+  device_set& devices() noexcept { return devices_; }
+  directory& actors() noexcept { return actors_; }
+  name_book const& names() const noexcept { return names_; }
+  actor_graphs& captures() noexcept { return captures_; }
+  observation& watched() noexcept { return watched_; }
+  actor_requests& requests() noexcept { return requests_; }
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
-  std::shared_mutex launching;
-  // Both change only at safepoints with `launching` held, so devices and launches read them without further locks.
-  std::shared_ptr<recorder> recording;
-  std::shared_ptr<replayer> replay;
+  std::shared_mutex& launching() noexcept { return launching_; }
+  /// The recording in progress, or null. This and the replay change only at safepoints with `launching` held, so devices
+  /// and launches read them without further locks.
+  std::shared_ptr<recorder> const& recording() const noexcept { return recording_; }
+  /// Returns the one before.
+  std::shared_ptr<recorder> set_recording(std::shared_ptr<recorder> next) noexcept {
+    return std::exchange(recording_, std::move(next));
+  }
+  std::shared_ptr<replayer> const& replay() const noexcept { return replay_; }
+  void set_replay(std::shared_ptr<replayer> next) noexcept { replay_ = std::move(next); }
 
  private:
   /// The target of the devices' reports; outlives a runtime whose device could not be stopped.
@@ -138,7 +145,7 @@ class runtime_core {
     runtime_core* open = nullptr;
   };
   std::uint32_t capacity_of(actor_options const& options) const noexcept {
-    return options.capacity.value_or(settings.default_capacity);
+    return options.capacity.value_or(settings_.default_capacity);
   }
   result<std::uint16_t> require_launchable(std::string const& name, std::string_view behaviour,
                                            actor_options const& options, std::span<std::byte const> arguments,
@@ -160,8 +167,27 @@ class runtime_core {
   void expect_deadline(std::uint64_t deadline_ns);
   void sweep_deadlines();
 
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context.get_executor()};
-  boost::asio::steady_timer deadline_timer_{context};
+  config const settings_;
+  own_threads threads_;
+  own_threads copying_;  // the copier
+  std::atomic<program const*> running_;
+  std::unique_ptr<memfd_resource> shared_memory_;
+  buffer_pool host_buffers_;
+  boost::asio::io_context context_{1};
+  completions asks_;
+  trace_log traces_;
+  device_set devices_;
+  directory actors_;
+  name_book names_{devices_, actors_, running_};
+  actor_graphs captures_;
+  actor_control control_{devices_, actors_, context_};
+  observation watched_{devices_, actors_, names_, asks_, traces_, context_};
+  actor_requests requests_{*this};
+  std::shared_mutex launching_;
+  std::shared_ptr<recorder> recording_;
+  std::shared_ptr<replayer> replay_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
+  boost::asio::steady_timer deadline_timer_{context_};
   std::shared_ptr<event_gate> gate_ = std::make_shared<event_gate>();
   std::once_flag stopped_once_;
   stop_report stop_report_;
@@ -170,8 +196,8 @@ class runtime_core {
   std::mutex operating_;                  // guards the two below
   std::optional<task_thread> operator_;   // from the first operation on
   bool operates_ = true;                  // false: the runtime ends
-  task_thread copier_{"rondo-copier", copying,
-                      [this](char const* text) { watched.on_thrown("a completion handler", text); }};
+  task_thread copier_{"rondo-copier", copying_,
+                      [this](char const* text) { watched_.on_thrown("a completion handler", text); }};
   timer watches_service_, watches_copier_;  // from the other one; last: they end before both threads
 };
 

@@ -83,7 +83,7 @@ TEST_CASE("copies over a modelled bus take their time at least, one after the ot
   CHECK(second >= first + 1ms);
 
   auto const rt = start_on("emulated");
-  static_cast<rondo::emulated_device&>(*rt->core().devices[0].dev).model_bus(slow);
+  static_cast<rondo::emulated_device&>(*rt->core().devices()[0].dev).model_bus(slow);
   auto data = numbers(*rt, 1000, 7);
   auto const before = rondo::modelled_bus::clock::now();
   REQUIRE_FALSE(data.sync_to_device());

@@ -377,7 +377,7 @@ TEST_CASE("what a stage has opened outlives its last handler, also when another 
   g.connect(plus.out<"numbers">(), to.in<"numbers">());
   g.start();
   REQUIRE(eventually([&] { return watch.is_inside.load(); }));
-  static_cast<emulated_device&>(*b.rt.core().devices[1].dev).lose();
+  static_cast<emulated_device&>(*b.rt.core().devices()[1].dev).lose();
   std::jthread const later([&] {
     std::this_thread::sleep_for(500ms);
     watch.may_return = true;
@@ -400,7 +400,7 @@ TEST_CASE("a device that is lost while frames are copied to it fails the graph, 
   g.connect(plus.out<"numbers">(), to.in<"numbers">());
   g.start();
   progress(g, to);
-  static_cast<emulated_device&>(*b.rt.core().devices[1].dev).lose();
+  static_cast<emulated_device&>(*b.rt.core().devices()[1].dev).lose();
   CHECK(g.wait(60s) == errc::device_lost);
   // Each part of the graph that used the device says so in its own time.
   CHECK(eventually([&] {

@@ -42,7 +42,7 @@ class stage_link final : public host_link {
     l.time = std::chrono::system_clock::now();
     l.level = level;
     l.text = clean_text(line);
-    rt_.core().watched.log(std::move(l));
+    rt_.core().watched().log(std::move(l));
   }
   void give_up(frame const& kept) noexcept override {
     if (kept.pool->end_use(kept.block) && has_begun_.load(std::memory_order_acquire))

@@ -1,8 +1,7 @@
-// The operations of a team on the actor that it owns, other than handling mail: control, accounting, supervision,
-// termination, release.
+// An actor as the team that owns it has it: its cell and mail ring, its counters, and what is done to it apart from
+// handling mail: control, accounting, supervision, termination, release.
 //
-// Threads: the one team that owns the actor (W2). All of this is rare compared to handling mail, or runs once
-// per slice.
+// Threads: the one team that owns the actor (W2). All of this is rare compared to handling mail, or runs once per slice.
 #pragma once
 
 #include "kernels/actor/lane_crew.hpp"
@@ -10,70 +9,69 @@
 namespace rondo {
 
 template <class Module>
-class actor_owner {
+class owned_actor {
  public:
-  /// Precondition: the caller owns actor `index` (scheduler::claim).
-  RONDO_HD actor_owner(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
-      : scheduler_(sched),
-        arena_(sched.arena()),
-        team_(t),
-        host_(host),
-        crew_(sched, t, host),
-        index_(index),
-        cell_(arena_.cell(index)),
+  /// Precondition: the caller owns actor `at` (scheduler::claim).
+  RONDO_HD owned_actor(scheduler& s, rondo::team const& t, host_port const& port, std::uint32_t at) noexcept
+      : sched(s),
+        arena(s.arena()),
+        team(t),
+        host(port),
+        crew(s, t, port),
+        index(at),
+        cell(arena.cell(at)),
         // Relaxed: only owners change it.
-        self_(id_in_one_word(index, cell_.generation.load(memory_order::relaxed))),
-        totals_(cell_.totals.own()),
-        turn_(cell_.turn),
-        own_mail_(turn_.own_mail()) {
+        self(id_in_one_word(at, cell.generation.load(memory_order::relaxed))),
+        totals(cell.totals.own()),
+        turn(cell.turn),
+        own_mail(turn.own_mail()) {
     look_at_word();
   }
 
- protected:
   RONDO_HD priority_lists_ref priority_lists() const noexcept {
-    return {cell_, ring_, arena_.shape().starvation_limit};
+    return {cell, ring, arena.shape().starvation_limit};
   }
   RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
   }
   RONDO_HD bool control_waits() const noexcept {
-    return (cell_.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
+    return (cell.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
   }
 
   /// Loads the word, and adopts a ring that a sender may have attached.
   RONDO_HD void look_at_word() noexcept {
-    actor_word const word{cell_.word.load(memory_order::acquire)};
-    paused_ = word.has(actor_word::paused);
-    has_ring_ = word.ring() != 0;
-    if (!has_ring_) return;
-    scheduler_.adopt_ring(cell_, word);
-    ring_ = arena_.ring_at(word.ring());
+    actor_word const word{cell.word.load(memory_order::acquire)};
+    paused = word.has(actor_word::paused);
+    has_ring = word.ring() != 0;
+    if (!has_ring) return;
+    sched.adopt_ring(cell, word);
+    ring = arena.ring_at(word.ring());
   }
 
   RONDO_HD void note_depth() noexcept {
-    if (!with_telemetry || !has_ring_) return;
-    auto const tail = actor_word{cell_.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
-    auto const depth = (tail - cell_.head) & ticket_mask;
-    if (depth > totals_.peak_depth) totals_.peak_depth = depth;
+    if (!with_telemetry || !has_ring) return;
+    auto const tail = actor_word{cell.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
+    auto const depth = (tail - cell.head) & ticket_mask;
+    if (depth > totals.peak_depth) totals.peak_depth = depth;
   }
 
   // -- control
 
-  /// Carries out the pending control operations. Afterwards `paused_` and `state()` are up to date.
+  /// Carries out the pending control operations. Afterwards `paused` and `state()` are up to date.
   RONDO_CALL RONDO_HD void obey() {
     // Acquire: pairs with scheduler::signal. The bit is cleared before control is read, so no signal is lost.
-    cell_.word.fetch_and(~actor_word::signalled, memory_order::acquire);
-    auto const asked = cell_.control.exchange(control_for(self_.generation, 0), memory_order::relaxed);
+    cell.word.fetch_and(~actor_word::signalled, memory_order::acquire);
+    auto const asked = cell.control.exchange(control_for(self.generation, 0), memory_order::relaxed);
     if ((asked & control_construct) != 0) {
       if (auto const made = construct(); made != errc::ok) supervise(made, 0);
     } else if ((asked & control_start) != 0) {
-      auto const started = crew_.run({handler_call::what::start, index_, 0, 0}, self_, &own_mail_);
+      auto const started = crew.run({handler_call::what::start, index, 0, 0}, self, &own_mail);
       if (started.failure != errc::ok) supervise(started.failure, 0);
     }
     if ((asked & control_inspect) != 0) report_depths();
-    if ((asked & control_again) != 0) own_mail_ |= own_again;
-    if ((asked & control_room) != 0) own_mail_ |= own_room;
+    if ((asked & control_again) != 0) own_mail |= own_again;
+    if ((asked & control_room) != 0) own_mail |= own_room;
     if (state() == lifecycle::failed || state() == lifecycle::terminated) return;
     if ((asked & control_discard) != 0) return close_as(lifecycle::discarding);
     if ((asked & control_drain) != 0 && !closing()) return close_as(lifecycle::terminating);
@@ -87,58 +85,57 @@ class actor_owner {
   /// Constructs a fresh state; on_start follows before the next message. If the constructor throws, the actor has no
   /// state, and must fail or try again.
   RONDO_HD errc construct() {
-    own_mail_ = 0;  // the last state asked for it
-    if (has_ring_) priority_lists().unstash();
-    context ctx{scheduler_, team_, host_, self_};
+    own_mail = 0;  // the last state asked for it
+    if (has_ring) priority_lists().unstash();
+    context ctx{sched, team, host, self};
     message_header const none{};
     ctx.begin(none);
-    detail::run_caught(ctx, [&] { Module::construct(cell_.behaviour(), arena_.state(cell_)); });
-    if (ctx.failure() == errc::ok && Module::has_start(cell_.behaviour()))
-      cell_.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
+    detail::run_caught(ctx, [&] { Module::construct(cell.behaviour(), arena.state(cell)); });
+    if (ctx.failure() == errc::ok && Module::has_start(cell.behaviour()))
+      cell.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
     return ctx.failure();
   }
 
   RONDO_HD void set_active(bool active) {
     if (active)  // relaxed, both: release publishes what this owner did
-      cell_.word.fetch_and(~actor_word::paused, memory_order::relaxed);
+      cell.word.fetch_and(~actor_word::paused, memory_order::relaxed);
     else
-      cell_.word.fetch_or(actor_word::paused, memory_order::relaxed);
-    paused_ = !active;
+      cell.word.fetch_or(actor_word::paused, memory_order::relaxed);
+    paused = !active;
     set_state(active ? lifecycle::active : lifecycle::deactivated);
   }
 
   RONDO_HD void set_state(lifecycle next) {
     lifecycle_ = next;
-    cell_.state.store(static_cast<std::uint32_t>(next),
-                      memory_order::relaxed);  // relaxed: ownership orders it
-    host_.emit(
-        {.kind = event_kind::state_changed, .actor = self_, .detail = static_cast<std::uint64_t>(next)});
+    cell.state.store(static_cast<std::uint32_t>(next),
+                     memory_order::relaxed);  // relaxed: ownership orders it
+    host.emit({.kind = event_kind::state_changed, .actor = self, .detail = static_cast<std::uint64_t>(next)});
   }
 
   /// Refuses new mail from now on. The following slices handle or discard the waiting messages.
   RONDO_CALL RONDO_HD void close_as(lifecycle next) {
-    cell_.word.fetch_and(~(actor_word::open | actor_word::paused),
-                         memory_order::relaxed);  // relaxed: as above
+    cell.word.fetch_and(~(actor_word::open | actor_word::paused),
+                        memory_order::relaxed);  // relaxed: as above
     look_at_word();
-    if (next == lifecycle::discarding && has_ring_) priority_lists().unstash();
+    if (next == lifecycle::discarding && has_ring) priority_lists().unstash();
     set_state(next);
   }
 
   RONDO_CALL RONDO_HD void report_depths() {
-    if (!has_ring_) look_at_word();  // a sender may have attached one in this turn
+    if (!has_ring) look_at_word();  // a sender may have attached one in this turn
     // The host reads the counters once it has the report, so they must include this turn.
-    scheduler_.publish(cell_, actor_word{cell_.word.load(memory_order::acquire)}, totals_);
-    device_event r{.kind = event_kind::depths, .actor = self_};
+    sched.publish(cell, actor_word{cell.word.load(memory_order::acquire)}, totals);
+    device_event r{.kind = event_kind::depths, .actor = self};
     depth_page page{};
-    if (has_ring_) priority_lists().link_announced();
+    if (has_ring) priority_lists().link_announced();
     auto const flush = [&](bool last) {
       r.detail = last;
       r.body.bytes = sizeof page;
       __builtin_memcpy(r.body.payload, &page, sizeof page);
-      host_.emit(r);
+      host.emit(r);
       page.count = 0;
     };
-    for (std::uint32_t level = 256; level-- > 0 && has_ring_;) {
+    for (std::uint32_t level = 256; level-- > 0 && has_ring;) {
       auto const messages = priority_lists().depth_of(level);
       if (messages == 0) continue;
       if (page.count == 11) flush(false);
@@ -149,17 +146,17 @@ class actor_owner {
 
   /// Handles one piece of mail that needs no slot, once the mailbox had its turn. Returns 1 if it did.
   RONDO_CALL RONDO_HD std::uint32_t handle_own_mail() {
-    if (paused_ || closing() || control_waits()) return 0;
-    bool const is_room = (own_mail_ & own_room) != 0;
-    own_mail_ &= ~(is_room ? own_room : own_again);
+    if (paused || closing() || control_waits()) return 0;
+    bool const is_room = (own_mail & own_room) != 0;
+    own_mail &= ~(is_room ? own_room : own_again);
     message_header h;
     h.type = is_room ? type_id<room> : type_id<again>;
-    team_status& status = arena_.team(team_.index());
-    status.actor.store(index_ + 1, memory_order::relaxed);  // relaxed: only a report
+    team_status& status = arena.team(team.index());
+    status.actor.store(index + 1, memory_order::relaxed);  // relaxed: only a report
     status.begin(h.type);
-    auto const result = crew_.run(
-        {is_room ? handler_call::what::room : handler_call::what::again, index_, 0, 0}, self_, &own_mail_);
-    if (journal_ != 0) report(event_kind::handled, h, nullptr, result.failure, result.digest);
+    auto const result = crew.run(
+        {is_room ? handler_call::what::room : handler_call::what::again, index, 0, 0}, self, &own_mail);
+    if (journal != 0) report(event_kind::handled, h, nullptr, result.failure, result.digest);
     if (result.failure != errc::ok) supervise(result.failure, h.type);
     return 1;
   }
@@ -168,14 +165,14 @@ class actor_owner {
 
   /// Sends the asker of `h` the reason why there is no answer.
   RONDO_CALL RONDO_HD void refuse(message_header const& h, errc reason) {
-    context ctx{scheduler_, team_, host_, self_};
+    context ctx{sched, team, host, self};
     ctx.begin(h);
     ctx.refuse({h.reply_to, h.correlation}, reason, h.type);
   }
 
   /// Completes a message without handling it: rejected if its sender waits for an answer, otherwise a dead letter.
   RONDO_CALL RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
-    message_slot const& slot = ring_.slot(ticket);
+    message_slot const& slot = ring.slot(ticket);
     if (is_reported(slot.header)) report(event_kind::not_handled, slot.header, slot.payload, reason, 0);
     refuse_or_bury(slot.header, slot.payload, reason);
     priority_lists().take(ticket);
@@ -183,60 +180,60 @@ class actor_owner {
   /// The same for a message outside the mailbox.
   RONDO_CALL RONDO_HD void refuse_or_bury(message_header const& h, std::byte const* payload, errc reason) {
     if ((h.flags & flag_wants_reply) != 0) {
-      ++totals_.rejected;
+      ++totals.rejected;
       return refuse(h, reason);
     }
-    ++totals_.dead;
+    ++totals.dead;
     device_event r{
-        .kind = event_kind::dead_letter, .reason = reason, .actor = self_, .behaviour = cell_.behaviour()};
+        .kind = event_kind::dead_letter, .reason = reason, .actor = self, .behaviour = cell.behaviour()};
     r.body.header = h;
     r.body.bytes = max_payload_bytes;
     __builtin_memcpy(r.body.payload, payload, max_payload_bytes);
-    host_.emit(r);
+    host.emit(r);
   }
 
   /// Whether a message's outcome is reported to the host.
   RONDO_HD bool is_reported(message_header const& h) const noexcept {
-    return journal_ != 0 || (h.flags & flag_traced) != 0;
+    return journal != 0 || (h.flags & flag_traced) != 0;
   }
   /// `payload`: null: the message has none.
   RONDO_CALL RONDO_HD void report(event_kind kind, message_header const& h, std::byte const* payload,
                                   errc reason, std::uint32_t digest) {
     device_event r{.kind = kind,
                    .reason = reason,
-                   .actor = self_,
+                   .actor = self,
                    .detail = now_ns(),
                    .behaviour = digest,
-                   .team = team_.index()};
+                   .team = team.index()};
     r.body.header = h;
     r.body.bytes = max_payload_bytes;
     if (payload != nullptr)
       __builtin_memcpy(r.body.payload, payload, max_payload_bytes);
     else
       __builtin_memset(r.body.payload, 0, max_payload_bytes);
-    host_.emit(r);
+    host.emit(r);
   }
 
   /// For the tag of a traced message.
   RONDO_CALL RONDO_HD void note_begun(std::uint32_t ticket) noexcept {
-    auto tag = tag_behind(ring_.slot(ticket).payload);
+    auto tag = tag_behind(ring.slot(ticket).payload);
     tag.begun_ns = rondo::now_ns();
-    put_tag(ring_.slot(ticket).payload, tag);
+    put_tag(ring.slot(ticket).payload, tag);
   }
 
   RONDO_HD void record_latency(std::uint64_t ns) noexcept {
-    cell_.latency.record(ns);
-    totals_.latency_sum_ns += ns;
-    ++totals_.latency_samples;
+    cell.latency.record(ns);
+    totals.latency_sum_ns += ns;
+    ++totals.latency_samples;
   }
 
   /// Stashes a message of the default priority outside the mailbox. False if that has no room: the handler may see the
   /// message once more. Precondition: the actor has a ring.
   RONDO_CALL RONDO_HD bool stash_direct(message const& m) {
-    team const alone{team_.index()};
-    auto const r = scheduler_.reserve_by_lanes(alone, self_, m.header.priority, 1);
+    rondo::team const alone{team.index()};
+    auto const r = sched.reserve_by_lanes(alone, self, m.header.priority, 1);
     if (r.status != errc::ok) return false;
-    scheduler_.fill_by_lanes(alone, r, 0, 1, [&m](std::uint32_t) -> message const& { return m; });
+    sched.fill_by_lanes(alone, r, 0, 1, [&m](std::uint32_t) -> message const& { return m; });
     priority_lists().stash(r.ticket);
     return true;
   }
@@ -246,14 +243,14 @@ class actor_owner {
   /// A handler failed on `ticket`, rejected, or stashed it: the message stays for another attempt after a restart,
   /// waits, or is completed.
   RONDO_CALL RONDO_HD void on_failed(std::uint32_t ticket, call_result const& result) {
-    message_header& header = ring_.slot(ticket).header;
+    message_header& header = ring.slot(ticket).header;
     bool const waits = result.how >= unhandled::stashed;
-    if (waits ? journal_ != 0 : is_reported(header))  // a trace shows a message once it ends
-      report(event_kind::handled, header, ring_.slot(ticket).payload, result.failure, result.digest);
+    if (waits ? journal != 0 : is_reported(header))  // a trace shows a message once it ends
+      report(event_kind::handled, header, ring.slot(ticket).payload, result.failure, result.digest);
     auto const final_reason =
         result.how == unhandled::failed ? judge(header, result.failure) : result.failure;
-    if ((journal_ & journal_mute) != 0) {
-      ++totals_.dead;  // counted (G1), but no event: the recording contains any further attempt
+    if ((journal & journal_mute) != 0) {
+      ++totals.dead;  // counted (G1), but no event: the recording contains any further attempt
       priority_lists().take(ticket);
     } else if (waits) {
       if (result.how == unhandled::stashed) priority_lists().stash(ticket);
@@ -265,91 +262,90 @@ class actor_owner {
   /// gets one.
   RONDO_HD errc judge(message_header& header, errc failure) {
     header.count_attempt();
-    bool const last_try = header.attempts() >= cell_.supervise.poison_after;
+    bool const last_try = header.attempts() >= cell.supervise.poison_after;
     if (!supervise(failure, header.type)) return failure;
     if (!last_try) return errc::ok;
-    return cell_.supervise.poison_after > 1 ? errc::quarantined : failure;
+    return cell.supervise.poison_after > 1 ? errc::quarantined : failure;
   }
 
   /// Restarts the actor with fresh state, deactivates it, or terminates it. True if it lives. `type`: of the failed
   /// message; 0: on_start.
   RONDO_CALL RONDO_HD bool supervise(errc failure, std::uint32_t type) {
-    ++totals_.failures;
+    ++totals.failures;
     auto const report = [&](failure_action action) {
       device_event r;
       r.kind = event_kind::actor_failed;
       r.reason = failure;
-      r.actor = self_;
+      r.actor = self;
       r.detail = static_cast<std::uint64_t>(action);
-      r.behaviour = cell_.behaviour();
-      r.team = team_.index();
+      r.behaviour = cell.behaviour();
+      r.team = team.index();
       r.body.header.type = type;
-      host_.emit(r);
+      host.emit(r);
     };
-    if (cell_.supervise.rule == on_failure::restart && may_restart()) {
+    if (cell.supervise.rule == on_failure::restart && may_restart()) {
       report(failure_action::restarted);
-      cell_.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
+      cell.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
-    if (cell_.supervise.rule == on_failure::ask_parent) {
+    if (cell.supervise.rule == on_failure::ask_parent) {
       report(failure_action::left_to_parent);
-      cell_.control.fetch_or(control_deactivate, memory_order::relaxed);  // relaxed: read by this thread
+      cell.control.fetch_or(control_deactivate, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
-    report(cell_.supervise.rule == on_failure::escalate ? failure_action::escalated
-                                                        : failure_action::stopped);
+    report(cell.supervise.rule == on_failure::escalate ? failure_action::escalated : failure_action::stopped);
     close_as(lifecycle::discarding);
     return false;
   }
 
   RONDO_HD bool may_restart() noexcept {
     auto const now = now_ns();
-    if (now - cell_.window_start_ns > std::uint64_t{cell_.supervise.within_ms} * 1'000'000) {
-      cell_.window_start_ns = now;
-      cell_.window_restarts = 0;
+    if (now - cell.window_start_ns > std::uint64_t{cell.supervise.within_ms} * 1'000'000) {
+      cell.window_start_ns = now;
+      cell.window_restarts = 0;
     }
-    return ++cell_.window_restarts <= cell_.supervise.max_restarts;
+    return ++cell.window_restarts <= cell.supervise.max_restarts;
   }
 
   // -- termination and release
 
   /// Terminates a closing actor that has no mail left. True if the actor is gone: the caller no longer owns it.
   RONDO_CALL RONDO_HD bool end_when_empty() {
-    auto bits = cell_.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
+    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
     if (actor_word{bits}.ring() != 0) {
-      scheduler_.adopt_ring(cell_, actor_word{bits});
-      if (auto const left = (actor_word{bits}.tail() - cell_.head) & ticket_mask; left != 0) {
+      sched.adopt_ring(cell, actor_word{bits});
+      if (auto const left = (actor_word{bits}.tail() - cell.head) & ticket_mask; left != 0) {
         // If not, a sender is still writing.
         if (!priority_lists().has_more_than_stash(left)) close_as(lifecycle::discarding);
         return false;
       }
     }
-    scheduler_.publish(cell_, actor_word{bits}, totals_, true);
-    device_event r{.kind = event_kind::terminated, .actor = self_, .behaviour = cell_.behaviour()};
-    r.body.bytes = sizeof totals_;
-    __builtin_memcpy(r.body.payload, &totals_, sizeof totals_);
-    auto const ring = actor_word{bits}.ring();
+    sched.publish(cell, actor_word{bits}, totals, true);
+    device_event r{.kind = event_kind::terminated, .actor = self, .behaviour = cell.behaviour()};
+    r.body.bytes = sizeof totals;
+    __builtin_memcpy(r.body.payload, &totals, sizeof totals);
+    auto const held = actor_word{bits}.ring();
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
-    cell_.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
-    cell_.control.store(control_for(self_.generation + 1, 0),
-                        memory_order::relaxed);  // a late control operation finds no actor
-    cell_.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
-    cell_.generation.store(self_.generation + 1, memory_order::relaxed);
+    cell.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
+    cell.control.store(control_for(self.generation + 1, 0),
+                       memory_order::relaxed);  // a late control operation finds no actor
+    cell.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
+    cell.generation.store(self.generation + 1, memory_order::relaxed);
     // Entries still in queues stay marked (W4); `paused` keeps a team that pops one from running a dead cell. Relaxed:
     // no thread reads the cell through this word; the host launches the successor after the event.
-    while (!cell_.word.compare_exchange(bits,
-                                        actor_word{bits & actor_word::queued_mask}
-                                            .with(actor_word::paused)
-                                            .with_generation(self_.generation + 1)
-                                            .bits(),
-                                        memory_order::relaxed, memory_order::relaxed)) {
+    while (!cell.word.compare_exchange(bits,
+                                       actor_word{bits & actor_word::queued_mask}
+                                           .with(actor_word::paused)
+                                           .with_generation(self.generation + 1)
+                                           .bits(),
+                                       memory_order::relaxed, memory_order::relaxed)) {
     }
-    if (ring != 0 && arena_.ring(ring).dedicated == 0) push_free_ring(arena_, ring);
+    if (held != 0 && arena.ring(held).dedicated == 0) push_free_ring(arena, held);
     if (pinned)  // before a successor can own the team
-      arena_.team(cell_.team.load(memory_order::relaxed))
+      arena.team(cell.team.load(memory_order::relaxed))
           .pinned_actor.store(0, memory_order::relaxed);  // relaxed, both: emit publishes
-    notify_of_room(scheduler_, self_.index);
-    host_.emit(r);  // last: the host may give the cell to a successor at once
+    notify_of_room(sched, self.index);
+    host.emit(r);  // last: the host may give the cell to a successor at once
     return true;
   }
 
@@ -357,8 +353,8 @@ class actor_owner {
   RONDO_CALL RONDO_HD bool release() {
     if (control_waits()) return false;  // on_start after a restart, or a signal that is not in the word yet
     save_own_mail();
-    auto const released = scheduler_.release(index_, totals_, own_mail_);
-    mail_left_ = released.mail_left;
+    auto const released = sched.release(index, totals, own_mail);
+    mail_left = released.mail_left;
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been carried out before the signal reached the word
       return false;
@@ -369,31 +365,33 @@ class actor_owner {
 
   /// For the next owner.
   RONDO_HD void save_own_mail() noexcept {
-    if (own_mail_ != turn_.own_mail()) cell_.turn = turn_ = turn_terms::of(turn_.batch(), own_mail_);
+    if (own_mail != turn.own_mail()) cell.turn = turn = turn_terms::of(turn.batch(), own_mail);
   }
 
   /// Notifies whoever waits for room in this mailbox. The caller may have released the actor.
   RONDO_CALL RONDO_HD void tell_of_room() {
-    host_.emit({.kind = event_kind::room, .actor = self_});
-    notify_of_room(scheduler_, index_);
+    host.emit({.kind = event_kind::room, .actor = self});
+    notify_of_room(sched, index);
   }
 
-  scheduler& scheduler_;
-  arena_ref const arena_;
-  team const& team_;
-  host_port const& host_;
-  lane_crew<Module> crew_;
-  std::uint32_t index_;
-  actor_cell& cell_;
-  actor_id self_;
-  actor_totals totals_;
-  turn_terms turn_;         // of the cell
-  std::uint32_t own_mail_;  // own_mail_bits
-  std::uint32_t const journal_ = arena_.journal();
-  mail_ring_ref ring_{};
-  bool has_ring_ = false, paused_ = false, mail_left_ = false;
+  scheduler& sched;
+  arena_ref const arena;
+  rondo::team const& team;
+  host_port const& host;
+  lane_crew<Module> crew;
+  std::uint32_t index;
+  actor_cell& cell;
+  actor_id self;
+  actor_totals totals;
+  turn_terms turn;         // of the cell
+  std::uint32_t own_mail;  // own_mail_bits
+  std::uint32_t const journal = arena.journal();
+  mail_ring_ref ring{};
+  bool has_ring = false, paused = false, mail_left = false;
+
+ private:
   lifecycle lifecycle_ =
-      static_cast<lifecycle>(cell_.state.load(memory_order::relaxed));  // relaxed: only owners change it
+      static_cast<lifecycle>(cell.state.load(memory_order::relaxed));  // relaxed: only owners change it
 };
 
 }  // namespace rondo
