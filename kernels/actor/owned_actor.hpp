@@ -1,7 +1,8 @@
 // An actor as the team that owns it has it: its cell and mail ring, its counters, and what is done to it apart from
 // handling mail: control, accounting, supervision, termination, release.
 //
-// Threads: the one team that owns the actor (W2). All of this is rare compared to handling mail, or runs once per slice.
+// Threads: the one team that owns the actor (W2). All of this is rare compared to handling mail, or runs once per
+// slice.
 #pragma once
 
 #include "kernels/actor/lane_crew.hpp"

@@ -128,8 +128,8 @@ class runtime_core {
   actor_requests& requests() noexcept { return requests_; }
   /// Held shared while an actor is launched; held exclusively by operations that must not see a half-launched actor.
   std::shared_mutex& launching() noexcept { return launching_; }
-  /// The recording in progress, or null. This and the replay change only at safepoints with `launching` held, so devices
-  /// and launches read them without further locks.
+  /// The recording in progress, or null. This and the replay change only at safepoints with `launching` held, so
+  /// devices and launches read them without further locks.
   std::shared_ptr<recorder> const& recording() const noexcept { return recording_; }
   /// Returns the one before.
   std::shared_ptr<recorder> set_recording(std::shared_ptr<recorder> next) noexcept {
