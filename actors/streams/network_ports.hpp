@@ -44,6 +44,7 @@ template <frame_type Frame, port_name Port = "frames">
 struct to_network {
   // -- for the runtime
   using ports = streams::ports<in<Port, Frame>>;
+  static bool takes(Frame const&) { return true; }
   static constexpr auto where = works::on_host;
   // -- for programs
 

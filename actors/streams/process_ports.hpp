@@ -29,6 +29,7 @@ namespace rondo::streams {
 template <frame_type Frame, port_name Port>
 struct to_process {
   using ports = streams::ports<in<Port, Frame>>;
+  static bool takes(Frame const&) { return true; }
   static constexpr auto where = works::on_host;
   struct options {
     option_text<108> listen{};  // path of the Unix socket
@@ -127,17 +128,26 @@ struct from_process {
     auto const& f = reader.current();
     auto const& shape = ctx.options().shape;
     // Another process may say anything.
-    if (f.type != type_id<Frame> || __builtin_memcmp(f.about, &shape, sizeof shape) != 0 ||
-        f.bytes < shape.bytes() || reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0) {
+    Frame found;
+    __builtin_memcpy(&found, f.about, sizeof found);
+    if (f.type != type_id<Frame> || !fits(shape, found) || f.bytes < shape.bytes() ||
+        reinterpret_cast<std::uintptr_t>(f.data) % 64 != 0) {
       say_what_is_wrong(ctx, f, shape);
       return ctx.fail(errc::wrong_size);
     }
-    if (f.origin.session != 0) ctx.comes_from(f.origin);
-    if (auto const block = ctx.template lend<Port>(shape, f.data); block != frame_pool::none)
+    ctx.comes_from(f.origin);
+    if (auto const block = ctx.template lend<Port>(found, f.data); block != frame_pool::none)
       reader.lend(block);
   }
 
  private:
+  /// Whether frames with that `about` lie as those of the shape that the options give.
+  static bool fits(Frame const& shape, Frame const& found) {
+    if constexpr (requires { shape.fits(found); })
+      return shape.fits(found);
+    else
+      return __builtin_memcmp(&shape, &found, sizeof shape) == 0;
+  }
   static void say_what_is_wrong(auto& ctx, process_frame const& f, Frame const& shape) {
     if (f.type != type_id<Frame>)
       return ctx.log(log_level::warning,

@@ -45,19 +45,28 @@ class clip {
   }
   rondo::video::frame_view const* next() {
     if (preload_) return given_ < frames_ ? &views_[given_++] : nullptr;
-    return reader_.read(views_[0]) ? &views_[0] : nullptr;
+    return read(0) ? &views_[0] : nullptr;
+  }
+
+  std::byte const* data() const {
+    return reinterpret_cast<std::byte const*>(memory_[preload_ ? given_ - 1 : 0].data());
   }
 
  private:
+  bool read(std::size_t at) {
+    if (!reader_.next()) return false;
+    reader_.get(reinterpret_cast<std::byte*>(memory_[at].data()));
+    return true;
+  }
   void add() {
-    auto const& format = reader_.format();
+    auto const& format = reader_.about();
     memory_.emplace_back(rondo::video::frame_bytes(format.width, format.height));
     rondo::video::carver carver(memory_.back().data());
     views_.push_back(rondo::video::carve_frame(carver, format.width, format.height));
   }
   bool decode() {
     add();
-    if (!reader_.read(views_.back())) return false;
+    if (!read(views_.size() - 1)) return false;
     ++frames_;
     return true;
   }
@@ -72,14 +81,17 @@ class clip {
 int run(options const& o) {
   using namespace rondo;
   video::video_reader reader(o.input);
-  auto const& format = reader.format();
+  auto const& format = reader.about();
   video::overlay_params const params;
   // A few tiles per thread balance the work; a single tile needs no halo.
   int const tiles = o.tiles > 0 ? o.tiles : (o.threads == 1 ? 1 : 4 * o.threads);
   bench::overlay_loop loop(format.width, format.height, o.threads, tiles, params);
   clip source(reader, o);
   std::optional<video::video_writer> writer;
-  if (!o.output.empty()) writer.emplace(o.output, format);
+  if (!o.output.empty()) {
+    writer.emplace(o.output, video::writing{});
+    writer->begin(format);
+  }
 
   video::status_line status{};
   std::strncpy(status.camera, o.camera.c_str(), sizeof status.camera - 1);
@@ -92,15 +104,15 @@ int run(options const& o) {
     if (next == nullptr) break;
     video::frame_view const frame = *next;
     decode_us += us_since(start);
-    status.frames_per_s_x10 = static_cast<std::int32_t>(format.frames_per_second * 10 + 0.5);
+    status.frames_per_s_x10 = static_cast<std::int32_t>(format.rate() * 10 + 0.5);
     start = clock_type::now();
     loop.process(frame, status);
     us.push_back(us_since(start));
     start = clock_type::now();
     auto const number = static_cast<std::int64_t>(us.size()) - 1;
-    if (writer) writer->write(frame);
+    if (writer) writer->write(source.data(), {reader.time_ns(), reader.lasts_ns()});
     if (std::find(o.still_at.begin(), o.still_at.end(), number) != o.still_at.end())
-      video::write_png(fmt::format("{}/still_{:05}.png", o.stills, number), frame, format.colour_matrix);
+      video::write_still(fmt::format("{}/still_{:05}.png", o.stills, number), format, source.data());
     encode_us += us_since(start);
   }
   if (writer) writer->close();

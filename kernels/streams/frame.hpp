@@ -8,12 +8,17 @@
 
 namespace rondo::streams {
 
-/// Where a frame comes from that another process has made: one session of its sender, and the frame's number in it,
-/// from 0. Behind any number of processes, gaps in the numbers say how many of the source's frames were lost on the
-/// way.
+/// A time that is not known.
+inline constexpr std::uint64_t no_time = ~0ull;
+
+/// Where a frame comes from. If another process has made it: one session of its sender, and the frame's number in it,
+/// from 0; behind any number of processes, gaps in the numbers say how many of the source's frames were lost on the
+/// way. If its source has times of its own, as a video file has: when it is to be shown, and for how long.
 struct frame_origin {
-  std::uint64_t session = 0;  // 0: it was made in this graph
-  std::uint64_t number = 0;   // of the frame in it
+  std::uint64_t session = 0;        // 0: it was made in this graph
+  std::uint64_t number = 0;         // of the frame in it
+  std::uint64_t time_ns = no_time;  // since the source's beginning; no_time: it has no times of its own
+  std::uint64_t lasts_ns = 0;       // 0: until the next frame
   friend bool operator==(frame_origin const&, frame_origin const&) = default;
 };
 
@@ -32,7 +37,7 @@ struct tick {
 class frame_pool;
 
 /// Bytes of what a port says of its frames.
-inline constexpr std::size_t max_about_bytes = 24;
+inline constexpr std::size_t max_about_bytes = 32;
 
 /// A reference to data, and one use of the block that holds them. Who has a frame passes it on, or gives it up.
 struct frame {
@@ -49,7 +54,7 @@ struct frame {
   /// Whether there is no frame for this tick.
   RONDO_HD bool is_gap() const noexcept { return pool == nullptr; }
 };
-static_assert(sizeof(frame) == 80 && std::is_trivially_copyable_v<frame>);
+static_assert(sizeof(frame) == 104 && std::is_trivially_copyable_v<frame>);
 
 /// What a port says of its frames: a small struct such as `image`, with the size of a frame's data.
 template <class T>

@@ -44,7 +44,13 @@ struct out {
   using frame = Frame;
   static constexpr auto name = Name;
   static constexpr auto edit_of = EditOf;
-  static constexpr bool is_input = false;
+  static constexpr bool is_input = false, is_optional = false;
+};
+/// An output beside the main one: in files, the stage's name alone does not stand for it.
+template <port_name Name, frame_type Frame, port_name EditOf = "">
+struct optional_out : out<Name, Frame, EditOf> {
+  // -- for the runtime
+  static constexpr bool is_optional = true;
 };
 
 namespace detail {
@@ -113,6 +119,13 @@ consteval works works_where() {
   else
     return works::anywhere;
 }
+
+/// Whether it takes a tick as soon as one of its inputs has a frame, as one that writes pictures and sound to one file
+/// does: `static constexpr bool takes_any = true`. The tick is then that of the first input that has one.
+template <class Stage>
+inline constexpr bool takes_any = requires {
+  requires Stage::takes_any;
+};
 
 /// Whether it is a source with ticks of its own.
 template <class Stage>

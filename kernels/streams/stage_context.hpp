@@ -186,6 +186,13 @@ class stage_context {
   RONDO_HD void comes_from(frame_origin const& origin) noexcept {
     if (ctx_.team().leader()) memory_.origin = origin;
   }
+  /// Of a source with times of its own: when the frames of this tick are to be shown, and for how long (0: until the
+  /// next ones). Later stages find it in `tick::origin`.
+  RONDO_HD void shown_at(std::uint64_t time_ns, std::uint64_t lasts_ns) noexcept {
+    if (!ctx_.team().leader()) return;
+    memory_.origin.time_ns = time_ns;
+    memory_.origin.lasts_ns = lasts_ns;
+  }
   /// Counts frames that were lost outside the graph, on the way to or from another process.
   RONDO_HD void count_lost(std::uint64_t frames) noexcept {
     if (ctx_.team().leader()) memory_.counts.lost += frames;

@@ -3,7 +3,7 @@
 //
 // A stage processes a tick when
 //   - each of its inputs with `every` or `lossless` has a frame, or, if it has no such input, an input with `latest`
-//     has a new one; a source when a tick of the clock is due
+//     has a new one; a stage with `takes_any` when one of them has; a source when a tick of the clock is due
 //   - each reader with `lossless` has room, and each output a free block.
 // If not, it will be woken: by news of an edge or of a block, or by a tick. A stage may put a tick off
 // (stage_context::wait): then it is called again after any of them, or when its `host` wakes it.
@@ -187,7 +187,8 @@ class stage_loop {
   }
   RONDO_HD state look_for_frames() noexcept {
     if (m_.is_done) return state::over;
-    bool any_queue = false, all_there = true, any_new = false, queue_over = false, all_over = true;
+    bool any_queue = false, all_there = true, any_there = false, any_new = false, queue_over = false,
+         queues_over = true, all_over = true;
     for (std::uint32_t i = 0; i < m_.input_count; ++i) {
       input_state& in = m_.inputs[i];
       if (in.count == 0) continue;
@@ -195,11 +196,17 @@ class stage_loop {
       if (is_queue(in)) {
         any_queue = true;
         all_there = all_there && in.has;
+        any_there = any_there || in.has;
         queue_over = queue_over || (over && !in.has);
+        queues_over = queues_over && over && !in.has;
       } else {
         any_new = any_new || (in.has && in.is_new);
         all_over = all_over && over;
       }
+    }
+    if (m_.takes_any) {
+      if (any_there || any_new) return state::ready;
+      return queues_over && all_over ? state::over : state::waits;
     }
     if (any_queue ? all_there : any_new) return state::ready;
     return (any_queue ? queue_over : all_over) ? state::over : state::waits;

@@ -56,6 +56,7 @@ struct stage_memory {
   std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
   std::uint32_t device = 0;     // index in the runtime's list
   bool is_replica = false;
+  bool takes_any = false;            // a tick as soon as one of its inputs has a frame (ports.hpp)
   bool is_sink = false;              // nobody reads its outputs
   bool has_own_ticks = false;        // of a source: see stage.hpp
   std::uint64_t own_tick_limit = 0;  // of such a source; 0: none

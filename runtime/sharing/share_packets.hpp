@@ -39,14 +39,14 @@ struct shared_buffer_ref {
 static_assert(sizeof(shared_buffer_ref) == 32 && std::is_trivially_copyable_v<shared_buffer_ref>);
 
 /// Bytes that travel with an announcement; the two programs define their meaning.
-using announcement_note = std::array<std::byte, 56>;
+using announcement_note = std::array<std::byte, 80>;
 
 // -- for the runtime
 
 namespace share {
 
 inline constexpr std::uint64_t magic = 0x31455241'48534452;  // "RDSHARE1"
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t most_slots = 1u << 16, most_rows = 1024, most_granted = 1024;
 
 /// The ways in which an importer can reach data; one bit each.
@@ -91,7 +91,7 @@ struct settled {
   packet_header header{.kind = packet_kind::settled};
 };
 static_assert(sizeof(hello) == 48 && sizeof(welcome) == 216 && sizeof(refusal) == 256 &&
-              sizeof(announcement) == 112 && sizeof(settled) == 16);
+              sizeof(announcement) == 136 && sizeof(settled) == 16);
 
 template <class Packet>
 std::span<std::byte const> bytes_of(Packet const& p) noexcept {

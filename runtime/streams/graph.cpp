@@ -49,6 +49,7 @@ void require_name(char const* of, std::string const& name) {
 struct graph::impl {
   impl(runtime& r, graph_options o)
       : rt(r), options(std::move(o)), plan(devices_of(r), options.use, options.devices) {
+    plan.rate = options.rate;
     if (options.measure) plan.measure = [&r](auto const&... of) { return measured_ns(r, of...); };
   }
 
@@ -397,7 +398,8 @@ std::vector<edge_report> graph::edges() const {
                      .to = plan.input_name(s, i),
                      .how = in.how,
                      .device = plan.places()[s],
-                     .bytes = plan.frame_bytes(in.from, in.output)});
+                     .bytes = plan.frame_bytes(in.from, in.output),
+                     .frames = plan.frame_text(in.from, in.output)});
     }
   if (!impl_->built) return all;
   for (auto const& l : impl_->built->links())
@@ -425,7 +427,8 @@ std::string graph::explain() const {
           "{} copied to {}: {} bytes a frame, {} so far, {:.1f} us each\n", e.from, e.to, e.bytes, e.copies,
           e.copies != 0 ? static_cast<double>(e.copy_ns) / 1e3 / static_cast<double>(e.copies) : 0.0);
     else
-      text += fmt::format("{} -> {}: {}, {} bytes a frame\n", e.from, e.to, name_of(e.how), e.bytes);
+      text += fmt::format("{} -> {}: {}, {} bytes a frame{}{}\n", e.from, e.to, name_of(e.how), e.bytes,
+                          e.frames.empty() ? "" : ": ", e.frames);
   }
   return text;
 }

@@ -81,6 +81,7 @@ struct edge_report {
   std::uint32_t device = 0;   // on which the frames lie; of a transfer: to which it copies
   bool is_transfer = false;   // it copies between devices
   std::uint64_t bytes = 0;    // of a frame
+  std::string frames{};       // what they are, for people; empty: their type does not say
   std::uint64_t copies = 0;   // made by a transfer so far
   std::uint64_t copy_ns = 0;  // that they took in all
 };

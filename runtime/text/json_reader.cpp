@@ -68,6 +68,8 @@ std::uint64_t json_reader::number_of(json_node const& v, char const* name, std::
 void json_reader::real(char const* name, double min, double max, double& to) {
   auto const* const v = find(name);
   if (v == nullptr) return;
+  if (auto const ratio = parse_ratio(v->text); ratio && v->what == json_node::kind::string)
+    if (*ratio >= min && *ratio <= max) return static_cast<void>(to = *ratio);
   double n = 0;
   auto const* const end = v->text.data() + v->text.size();
   auto const [stop, failed] = std::from_chars(v->text.data(), end, n);

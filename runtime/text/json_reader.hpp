@@ -28,6 +28,7 @@ class json_reader {
   void number(char const* name, std::uint64_t min, std::uint64_t max, Number& to) {
     if (auto const* const v = find(name)) to = static_cast<Number>(number_of(*v, name, min, max));
   }
+  /// A number, or a ratio as text: "60000/1001".
   void real(char const* name, double min, double max, double& to);
   using use_value = std::function<void(json_node const&, std::string const& path)>;
   /// Calls `use` with each element of a list.

@@ -85,7 +85,7 @@ struct stage {
     }
     frame f;
     f.camera = 1;
-    f.format = pixel_format::i420;
+    f.format = rondo::overlay::pixel_format::i420;
     f.number = static_cast<std::uint64_t>(number);
     f.width = opening.width;
     f.height = height;
@@ -230,7 +230,7 @@ TEST_CASE("a camera refuses frames that it cannot use, and continues", "[overlay
   other.width = width / 2;
   CHECK(static_cast<errc>(s.send(other).get().status) == errc::wrong_state);
   auto format = s.make(2);
-  format.format = pixel_format::rgb24;
+  format.format = rondo::overlay::pixel_format::rgb24;
   CHECK(static_cast<errc>(s.send(format).get().status) == errc::wrong_state);
   auto small = s.make(3);
   small.pixels.bytes -= 64;

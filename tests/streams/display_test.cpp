@@ -16,15 +16,15 @@ using namespace media_test;
 
 namespace {
 
-struct rgb {
+struct seen_colour {
   int red, green, blue;
-  bool is_near(rgb const& o) const {
+  bool is_near(seen_colour const& o) const {
     return std::abs(red - o.red) <= 8 && std::abs(green - o.green) <= 8 && std::abs(blue - o.blue) <= 8;
   }
 };
 
 /// Of BT.601.
-rgb colour_at(image const& about, std::byte const* data, std::int32_t x, std::int32_t y) {
+seen_colour colour_at(image const& about, std::byte const* data, std::int32_t x, std::int32_t y) {
   auto const p = planes_at(about, data);
   double const luma = 1.164 * (p.of[0].at(x, y) - 16), u = p.of[1].at(x / 2, y / 2) - 128,
                v = p.of[2].at(x / 2, y / 2) - 128;
@@ -33,12 +33,12 @@ rgb colour_at(image const& about, std::byte const* data, std::int32_t x, std::in
 }
 
 /// The screen's pixels.
-std::vector<rgb> look_at_screen(std::string const& folder) {
+std::vector<seen_colour> look_at_screen(std::string const& folder) {
   auto const file = folder + "/screen.rgb";
   if (std::system(("import -window root -depth 8 rgb:" + file).c_str()) != 0) return {};
   std::ifstream in(file, std::ios::binary);
   std::string const bytes{std::istreambuf_iterator<char>(in), {}};
-  std::vector<rgb> pixels;
+  std::vector<seen_colour> pixels;
   auto const sample = [&](std::size_t at) { return static_cast<int>(static_cast<unsigned char>(bytes[at])); };
   for (std::size_t at = 0; at + 2 < bytes.size(); at += 3)
     pixels.push_back({sample(at), sample(at + 1), sample(at + 2)});
@@ -104,12 +104,12 @@ TEST_CASE("a window shows the pictures in their colours, until a key closes it, 
   g.connect(pattern.out<"video">(), title.in<"video">());
   g.connect(title.out<"video">(), screen.in<"video">());
   g.start();
-  // Each bar at its place covers some thousand pixels of its rgb.
+  // Each bar at its place covers some thousand pixels of its colour.
   CHECK(eventually([&] {
     auto const pixels = look_at_screen(dir.directory);
     for (std::int32_t bar = 0; bar < 7; ++bar) {
       auto const expected = colour_at(first.about, first.all[0].data(), 320 * (2 * bar + 1) / 16, 20);
-      if (std::ranges::count_if(pixels, [&](rgb const& c) { return c.is_near(expected); }) < 1000)
+      if (std::ranges::count_if(pixels, [&](seen_colour const& c) { return c.is_near(expected); }) < 1000)
         return false;
     }
     return true;

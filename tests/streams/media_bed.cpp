@@ -9,7 +9,7 @@ namespace media_test {
 void pictures::show(char const* name) const {
   char const* const folder = std::getenv("RONDO_TEST_PICTURES");
   if (folder == nullptr || all.empty()) return;
-  write_png(std::string(folder) + "/" + name + ".png", view_at(about, all.back().data()));
+  write_still(std::string(folder) + "/" + name + ".png", about, all.back().data());
 }
 
 pictures write_clip(std::string const& file, std::uint64_t ticks) {

@@ -27,6 +27,7 @@ using Catch::Matchers::Contains;
 using rondo_test::eventually;
 
 RONDO_STAGES(stages, test_pattern, blur, null_sink, callback_sink, RONDO_MEDIA_STAGES)
+RONDO_STAGES(clip_stages, test_pattern, frame_rate, compositor, waveform, RONDO_MEDIA_STAGES)
 
 /// All pictures that a callback_sink was given.
 struct pictures {

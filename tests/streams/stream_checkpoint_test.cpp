@@ -1,5 +1,6 @@
 // `rondo stream --checkpoint` is killed, or ended by Ctrl-C, and begun again: in the end all is as if it had run
 // through.
+#include <map>
 #include <random>
 #include <thread>
 
@@ -85,6 +86,25 @@ TEST_CASE("rondo stream is killed again and again, and goes on from its checkpoi
     REQUIRE_FALSE(picture.empty());
     REQUIRE((still(dir, "parts", n) == picture));  // the background and the tracks were not lost
   }
+  // Each picture is in a video: a part reaches to where the next one begins.
+  std::map<int, std::string> parts;
+  for (auto const& e : fs::directory_iterator(dir / "parts")) {
+    auto const name = e.path().filename().string();
+    if (name.ends_with(".mp4"))
+      parts[name == "out.mp4" ? 0 : std::stoi(name.substr(name.rfind('-') + 1))] = e.path().string();
+  }
+  int reached = 0;
+  for (auto const& [from, file] : parts) {
+    INFO(file << " begins with picture " << from << ", and the videos before it end with " << reached - 1);
+    REQUIRE(from <= reached);
+    int pictures = 0;
+    try {
+      pictures = static_cast<int>(frames_in(file, true));
+    } catch (video::video_error const&) {  // it was killed before its first picture
+    }
+    reached = std::max(reached, from + pictures);
+  }
+  CHECK(reached == clip_frames);
 }
 
 TEST_CASE("Ctrl-C saves a checkpoint after the last frame, and the next run goes on with the next one",

@@ -41,7 +41,7 @@ libflatbuffers-dev (>= ${Flatbuffers_VERSION}), libflatbuffers-dev (<< ${flatbuf
 # The components client, service and commands; then nats and media.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "cmake (>= 3.25), g++ (>= 4:12), libssl-dev, libcli11-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "pkg-config, libnats-dev, \
-libavformat-dev, libavcodec-dev, libavdevice-dev, libswscale-dev, libsdl2-dev, libfreetype-dev")
+libavformat-dev, libavcodec-dev, libavdevice-dev, libavfilter-dev, libswresample-dev, libswscale-dev, libsdl2-dev, libfreetype-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Rondo is an actor runtime for C++20. This package has its headers, static
 libraries, the schema compiler and the CMake package rondo. Two versions do
 not have the same ABI: build a program and all its parts with one version.

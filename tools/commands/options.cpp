@@ -33,7 +33,9 @@ CLI::Option& add_number(CLI::App& command, std::string const& name, double& to, 
               .add_option_function<std::string>(
                   name,
                   [name, &to, least, most](std::string const& text) {
-                    to = real_number(name, text, least, most);
+                    auto const ratio = parse_ratio(text);  // "60000/1001"
+                    to = ratio && *ratio >= least && *ratio <= most ? *ratio
+                                                                    : real_number(name, text, least, most);
                   },
                   help)
               ->type_name(fmt::format("{}..{}", least, most));

@@ -26,9 +26,15 @@ std::int64_t steady_ns() {
 
 constexpr std::uint8_t control_priority = 255;
 
+video::video_source source_of(std::string const& input) {
+  bool const is_url = input.find("://") != input.npos && !std::filesystem::exists(input);
+  return {.of = is_url ? video::video_source::kind::url : video::video_source::kind::file, .name = input};
+}
+
 }  // namespace
 
-camera_feed::camera_feed(feed_options options) : options_(std::move(options)), reader_(options_.input) {
+camera_feed::camera_feed(feed_options options)
+    : options_(std::move(options)), reader_(source_of(options_.input)) {
   auto const whole = reader_.frame_count_estimate();
   expected_ =
       options_.frames > 0 && whole > 0 ? std::min(options_.frames, whole) : std::max(options_.frames, whole);
@@ -106,7 +112,9 @@ void camera_feed::prepare(runtime& rt, bool keep_state) {
 }
 
 void camera_feed::open_output() {
-  if (!options_.output.empty()) writer_.emplace(options_.output, format());
+  if (options_.output.empty()) return;
+  writer_.emplace(options_.output, video::writing{});
+  writer_->begin(format());
 }
 
 void camera_feed::start(feed_events events) {
@@ -188,9 +196,9 @@ void camera_feed::decode_frames() {
 
 bool camera_feed::read_into(std::size_t slot) {
   auto const target = frames_[slot].overwrite().value();
-  video::carver carver(target.begin());
-  if (!reader_.read(video::carve_frame(carver, format().width, format().height))) return false;
-  stamps_[slot] = reader_.time_stamp();
+  if (!reader_.next()) return false;
+  reader_.get(target.begin());
+  stamps_[slot] = {reader_.time_ns(), reader_.lasts_ns()};
   return true;
 }
 
@@ -246,8 +254,7 @@ void camera_feed::take(finished_frame const& f) {
   if (writer_ || still || f.done.ticket != 0) {
     auto const seen = frames_[f.slot].host().value();
     ++looked_at_;
-    video::carver carver(const_cast<std::byte*>(seen.begin()));  // it is only read
-    auto const picture = video::carve_frame(carver, format().width, format().height);
+    auto const* const picture = seen.begin();
     if (still) write_picture(options_.stills, "still", f.done.number, picture);
     if (f.done.ticket != 0) write_picture(options_.snapshots, "snapshot", f.done.number, picture);
     if (writer_) writer_->write(picture, stamps_[f.slot]);
@@ -256,9 +263,9 @@ void camera_feed::take(finished_frame const& f) {
 }
 
 void camera_feed::write_picture(std::string const& directory, char const* kind, std::uint64_t number,
-                                video::frame_view const& picture) {
+                                std::byte const* picture) {
   auto const path = fmt::format("{}/camera-{}-{}-{:06}.png", directory, options_.camera, kind, number);
-  video::write_png(path, picture, format().colour_matrix);
+  video::write_still(path, format(), picture);
   pictures_.push_back(path);
 }
 

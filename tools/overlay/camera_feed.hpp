@@ -46,7 +46,7 @@ class camera_feed {
   static std::string actor_name(std::uint32_t camera) { return "camera " + std::to_string(camera); }
   static std::string painter_name(std::uint32_t camera) { return "painter " + std::to_string(camera); }
   feed_options const& options() const noexcept { return options_; }
-  video::video_format const& format() const { return reader_.format(); }
+  video::image const& format() const { return reader_.about(); }
   /// Before `prepare`.
   void set_tiles(int tiles) { options_.tiles = tiles; }
   /// The bytes of buffers that the camera needs with the number of tiles that is set.
@@ -91,7 +91,7 @@ class camera_feed {
   void encode();
   void take(finished_frame const& f);
   void write_picture(std::string const& directory, char const* kind, std::uint64_t number,
-                     video::frame_view const& picture);
+                     std::byte const* picture);
   void enter();
   void leave();
   void fail(exit_code code, std::string reason);
@@ -105,8 +105,8 @@ class camera_feed {
   actor_ref<overlay::camera> camera_;
   unified_buffer<std::byte> memory_;
   std::vector<unified_buffer<std::byte>> frames_;
-  std::vector<std::int64_t> stamps_;  // by frame buffer: when it is shown
-  std::vector<handler_memory> asks_;  // by frame buffer: at most one ask for each is in flight
+  std::vector<video::shown_time> stamps_;  // by frame buffer: when it is shown
+  std::vector<handler_memory> asks_;       // by frame buffer: at most one ask for each is in flight
 
   blocking_queue<std::size_t> free_;  // bounds the frames in flight
   blocking_queue<finished_frame> finished_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "actors/video/media/camera.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/text/nearest_name.hpp"
@@ -34,7 +35,8 @@ void write_file(std::string const& path, std::string const& text) try {
 void print_list(streams::stage_catalog const& catalog, std::string const& type) {
   if (type.empty()) return fmt::print("{}", list_stages(catalog));
   auto const* const kind = catalog.find(type);
-  if (kind != nullptr) return fmt::print("{}", list_stage(*kind));
+  if (kind != nullptr)
+    return fmt::print("{}{}", list_stage(*kind), kind->short_name() == "camera" ? video::list_cameras() : "");
   std::vector<std::string> names;
   for (auto const* k : catalog.all()) names.emplace_back(k->short_name());
   throw command_error(exit_usage, fmt::format("--list: there are no stages of the type '{}'{}", type,

@@ -73,7 +73,7 @@ void frame_receiver::pop() {
 /// What comes before `f` and was not got is lost. Returns what is to be said of it. The caller holds the mutex.
 std::string frame_receiver::account(received_frame const& f) {
   if (f.is_end && f.origin.session == 0) return {};  // a sender that has sent nothing
-  auto const& [session, number] = f.origin;
+  auto const session = f.origin.session, number = f.origin.number;
   bool const is_new = session != next_.session;
   if (is_new) {
     next_.number = std::min(number, f.first);
@@ -81,7 +81,7 @@ std::string frame_receiver::account(received_frame const& f) {
   }
   auto const missing = number - std::min(number, next_.number);
   counts_.lost += missing;
-  next_ = {session, number};
+  next_ = {.session = session, .number = number};
   if (f.is_end) return {};
   ++next_.number;
   ++counts_.frames;

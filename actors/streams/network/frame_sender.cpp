@@ -60,7 +60,9 @@ bool frame_sender::try_send(frame_origin const& origin, void const* about, std::
       return r->how != delivery::lossless || r->queue.size() < options_.capacity;
     });
     if (!has_room || readers_.size() < needed_) return stage_.want(), false;
-    auto const from = origin.session != 0 ? origin : frame_origin{session_, counts_.frames};
+    auto const from = origin.session != 0
+                          ? origin
+                          : frame_origin{session_, counts_.frames, origin.time_ns, origin.lasts_ns};
     next_ = {from.session, from.number + 1};
     ++counts_.frames;
     if (readers_.empty()) return ++counts_.lost, true;

@@ -25,7 +25,7 @@ namespace rondo::streams {
 static_assert(std::endian::native == std::endian::little, "the structs below are sent as they lie in memory");
 
 inline constexpr char wire_magic[8] = {'R', 'O', 'N', 'D', 'O', 'F', 'R', 'M'};
-inline constexpr std::uint32_t wire_version = 1;
+inline constexpr std::uint32_t wire_version = 2;
 inline constexpr std::chrono::milliseconds rarest_alive{1000};  // a side says at least so often that it lives
 inline constexpr std::chrono::milliseconds most_often_alive{10};
 inline constexpr std::chrono::seconds longest_hello{5};  // each side has so long for all of its part
@@ -91,7 +91,7 @@ struct frame_header {
       first;  // number of the first frame of this session that came to the writer after the reader had joined
   std::byte about[max_about_bytes];
 };
-static_assert(sizeof(frame_header) == 64 && std::is_trivially_copyable_v<frame_header>);
+static_assert(sizeof(frame_header) == 88 && std::is_trivially_copyable_v<frame_header>);
 
 /// How often a side says that it lives, if the other one has this patience.
 inline std::chrono::milliseconds alive_every(std::uint32_t patience_ms) {

@@ -1,14 +1,16 @@
-// Writes one frame as a PNG picture.
+// Writes one picture as a file: PNG, JPEG, BMP, TIFF or PPM, by the name's ending.
 #pragma once
 
 #include <string>
 
-#include "actors/video/files/video_format.hpp"
-#include "actors/video/pixels/image_view.hpp"
+#include "actors/video/pixels/image.hpp"
 
 namespace rondo::video {
 
-/// Creates or replaces `path`. `colour_matrix` is the video's (see video_format). Throws video_error.
-void write_png(std::string const& path, frame_view const& frame, int colour_matrix = 2);
+/// Why there can be no picture of this name; empty: there can.
+std::string why_no_still(std::string const& path);
+/// Creates or replaces `path`. Its colours are sRGB as the picture's description says, with opacities where the format
+/// has them. Throws video_error.
+void write_still(std::string const& path, image const& about, std::byte const* data);
 
 }  // namespace rondo::video

@@ -1,55 +1,73 @@
-// Reads a video's frames, one after another, as 8-bit YUV 4:2:0.
+// Reads the pictures of a video with their times, and its sound as packets. One opening serves both.
 //
-// Ownership: the reader owns the open file; frames are copied into the caller's memory.
-// Threads: one at a time. The decoder may use threads of its own.
+// Threads: one at a time. The decoder uses threads of its own.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "actors/video/files/video_format.hpp"
-#include "actors/video/pixels/image_view.hpp"
+#include "actors/video/files/picture_conversion.hpp"
+#include "actors/video/files/video_input.hpp"
 #include "runtime/os/made_here.hpp"
 
 namespace rondo::video {
 
+/// What is wanted of a video.
+struct reading {
+  int threads = 1;  // of the decoder; 0: as many as it likes
+  picture_wishes pictures{};
+  bool sound = false;       // its packets are kept until next_sound takes them
+  double from = 0, to = 0;  // seconds of its time; to 0: its end
+};
+
 class video_reader {
  public:
-  /// Opens a file, a device or a URL that FFmpeg knows. `decoder_threads` 0 lets FFmpeg choose. Throws video_open_error
-  /// if it is missing or cannot be opened, video_error if it is empty, not a video, or of a kind that cannot be
-  /// decoded.
-  explicit video_reader(std::string const& source, int decoder_threads = 1);
-  /// The pictures of a camera. Throws video_open_error if there is none.
-  explicit video_reader(camera_settings const& camera);
-  /// A forked child's copy does nothing: the decoder's threads are the parent's.
+  /// Opens the source, and decodes the first picture to see what it is. Throws video_open_error if the source is
+  /// missing or cannot be opened, video_error if it is no video, or has no picture that can be decoded.
+  explicit video_reader(video_source const& source, reading const& how = {});
+  /// A file.
+  explicit video_reader(std::string const& file, int threads = 1)
+      : video_reader(video_source{.name = file}, {.threads = threads}) {}
   ~video_reader();
   video_reader(video_reader&&) noexcept;
   video_reader& operator=(video_reader&&) noexcept;
 
-  /// Decodes the next frame into `out`, whose planes must have the size of `format()`; throws video_error if they do
-  /// not. Returns false at the end; `error()` then says whether the video ended early. Frames already read remain
-  /// valid.
-  bool read(frame_view const& out);
-  /// The two parts of `read`: decodes the next frame, which is there until the next call; false at the end.
-  bool next();
-  /// Copies it into `out`, scaled to the size of `out`. If only an odd last column or row is missing there, it is left
-  /// out.
-  void get(frame_view const& out);
+  /// What its pictures are.
+  image const& about() const;
+  int width() const { return about().width; }
+  int height() const { return about().height; }
+  /// The size of the video's own pictures, as they are stored.
+  int own_width() const;
+  int own_height() const;
+  /// What is lost when they become what `about` says, and what a viewer should know; empty: nothing.
+  std::string remarks() const;
 
-  video_format const& format() const;
-  int width() const { return format().width; }
-  int height() const { return format().height; }
-  /// From the container's headers, or from duration and rate; 0 if nothing is known (a live source).
+  /// Gets the next picture; false at the end, or where the source breaks off: see error.
+  bool next();
+  /// Copies it to `about().bytes()` bytes. Throws video_error.
+  void get(std::byte* to) const;
+  /// When it is to be shown, since the beginning of the source, or of what is read of it; each is later than the one
+  /// before.
+  std::uint64_t time_ns() const;
+  /// For how long; 0: that is not known.
+  std::uint64_t lasts_ns() const;
+
+  /// The parameters of its sound; null: it has none.
+  AVCodecParameters const* sound() const;
+  /// The ticks of its packets.
+  AVRational sound_tick() const;
+  /// Moves the next packet that begins before this time, which is as time_ns; false: there is none. Reads on in the
+  /// source as far as it needs to. Times of the packet are ticks since the source's beginning.
+  bool next_sound(AVPacket& to, std::uint64_t before_ns);
+
+  /// Pictures in the whole source, as its header says, or by its duration; 0: not known.
   std::int64_t frame_count_estimate() const;
-  /// When the last frame is shown, in ticks of `format()` since the first one. Grows with each frame, not always
-  /// evenly.
-  std::int64_t time_stamp() const;
-  /// Empty if there is no error, else why reading ended early, or that there were damaged packets.
+  /// Why it ended early, or what was damaged; empty: all is well.
   std::string const& error() const;
-  /// At the end: whether frames are missing there. Otherwise `error` is about damaged packets alone.
+  /// Whether it ended before its end.
   bool is_cut_short() const;
-  /// Packets that could not be decoded so far, and frames that were decoded with errors.
+  /// Damaged packets, and pictures that were decoded with errors.
   std::int64_t damaged() const;
 
  private:

@@ -1,6 +1,8 @@
 // A source of pictures from a camera of the system (V4L2). Each tick waits for the camera's next picture.
 #pragma once
 
+#include <string>
+
 #include "actors/video/media/picture_source.hpp"
 #include "kernels/streams/option_text.hpp"
 
@@ -30,5 +32,8 @@ struct camera {
   /// The graph fails if the camera does, for instance because it is unplugged.
   void process(streams::stage_context<camera>& ctx, streams::tick const& t) { give_next_picture(ctx, t); }
 };
+
+/// The cameras of the system, and the sizes and rates of their formats, for people.
+std::string list_cameras();
 
 }  // namespace rondo::video

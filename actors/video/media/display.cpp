@@ -18,7 +18,7 @@ void display::spec(options const& o, streams::spec_of<display>& s) {
 display::host::host(options const& o, streams::spec_of<display> const& s) {
   auto const& picture = *s.in<"video">();
   try {
-    window_ = std::make_unique<window>(o.title.c_str(), o.width != 0 ? o.width : picture.width,
+    window_ = std::make_unique<window>(o.title.c_str(), o.width != 0 ? o.width : shown_width(picture),
                                        o.height != 0 ? o.height : picture.height, picture);
   } catch (std::system_error const&) {  // no thread
     throw;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
+#include <vector>
+
 #include "actors/video/files/video_writer.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
@@ -10,38 +14,86 @@ namespace rondo::video {
 
 namespace {
 
-constexpr int clock_rate = 90'000;  // of time stamps, if pictures are shown at the times of their ticks
+/// A rate as a fraction: 29.97 is 30000/1001.
+void set_rate(image& about, double rate) {
+  about.rate_num = about.rate_den = 1;
+  for (std::uint32_t const den : {1u, 1001u}) {
+    auto const num = std::round(rate * den / (den == 1 ? 1 : 1000)) * (den == 1 ? 1 : 1000);
+    if (num >= 1 && std::abs(num / den - rate) < rate * 1e-5) {
+      about.rate_num = static_cast<std::uint32_t>(num);
+      about.rate_den = den;
+      return;
+    }
+  }
+  about.rate_den = 1000;
+  about.rate_num = static_cast<std::uint32_t>(std::max(1.0, std::round(rate * 1000)));
+}
+
+writing writing_of(file_sink::options const& o, streams::host_link& link) {
+  return {.container = o.container.c_str(),
+          .codec = o.codec.c_str(),
+          .preset = o.preset.c_str(),
+          .quality = o.quality,
+          .bit_rate = o.bit_rate,
+          .key_every = o.key_every,
+          .threads = o.threads,
+          .low_memory = o.low_memory,
+          .is_pattern = !o.pattern.empty(),
+          .remark = [&link](std::string const& text) { link.log(log_level::warning, text.c_str()); }};
+}
 
 }  // namespace
 
 /// A video that is being written. Threads: the stage's, and then the one that ends the graph.
 class video_file {
  public:
-  video_file(file_sink::options const& o, std::string const& file, image const& about)
-      : has_rate_(o.rate > 0), writer_(file, format_for(o, about), o.threads, o.quality) {}
+  video_file(file_sink::options const& o, std::string const& file, streams::spec_of<file_sink> const& s,
+             bool begins_at_zero, streams::host_link& link)
+      : rate_(o.rate),
+        graph_rate_(s.rate()),
+        by_graph_(s.rate() > 0 && s.sources() > 1),
+        writer_(file, writing_of(o, link)) {
+    if (auto const* const heard = s.in<"sound">(); heard != nullptr) heard_ = *heard;
+    if (!begins_at_zero) base_ns_ = 0;
+  }
 
-  /// False: see why_failed.
-  bool write(image const& about, std::byte const* data, streams::tick const& t) {
-    return attempt([&] { writer_.write(view_at(about, data), stamp_of(t)); });
+  /// False, here and below: see why_failed.
+  bool write(image about, std::byte const* data, streams::tick const& t) {
+    return attempt([&] {
+      auto when = time_of(about, t);
+      if (!writer_.has_begun()) {
+        if (!base_ns_) base_ns_ = when.time_ns;
+        writer_.begin(about, heard_ ? &*heard_ : nullptr, *base_ns_);
+        for (auto const& early : early_) writer_.write_sound(early.data());
+        early_.clear();
+      }
+      when.time_ns = when.time_ns > *base_ns_ ? when.time_ns - *base_ns_ : 0;
+      writer_.write(data, when);
+    });
+  }
+  bool write_sound(std::byte const* data) {
+    return attempt([&] {
+      if (writer_.has_begun()) return writer_.write_sound(data);
+      early_.emplace_back(data, data + heard_->bytes());
+    });
   }
   bool finish() {
     return attempt([&] { writer_.close(); });
   }
+  void flush() { writer_.flush(); }
   std::string const& why_failed() const noexcept { return why_; }
 
  private:
-  static video_format format_for(file_sink::options const& o, image const& about) {
-    video_format f{.width = about.width, .height = about.height};
-    if (o.rate > 0)
-      f.frames_per_second = o.rate;
-    else
-      f.tick_num = 1, f.tick_den = clock_rate;
-    return f;
-  }
-  std::int64_t stamp_of(streams::tick const& t) const {
-    if (has_rate_) return static_cast<std::int64_t>(t.number);
-    if (t.deadline_ns == 0) return static_cast<std::int64_t>(t.number) * (clock_rate / 25);
-    return static_cast<std::int64_t>(t.time_ns / 1000 * (clock_rate / 1000) / 1000);
+  shown_time time_of(image& about, streams::tick const& t) const {
+    auto const steady = [&](double rate) {
+      set_rate(about, rate);
+      auto const number = static_cast<double>(t.number);
+      return shown_time{
+          static_cast<std::uint64_t>(std::llround(number * 1e9 * about.rate_den / about.rate_num)), 0};
+    };
+    if (rate_ > 0) return steady(rate_);
+    if (t.origin.time_ns != streams::no_time && !by_graph_) return {t.origin.time_ns, t.origin.lasts_ns};
+    return steady(graph_rate_ > 0 ? graph_rate_ : 25);
   }
   bool attempt(auto const& work) {
     try {
@@ -53,28 +105,39 @@ class video_file {
     }
   }
 
-  bool has_rate_;
+  double rate_, graph_rate_;
+  bool by_graph_;
+  std::optional<sound> heard_;
+  std::optional<std::uint64_t>
+      base_ns_;  // the time at which the file begins; empty: that of the first picture
+  std::vector<std::vector<std::byte>> early_;  // sound that has come before the first picture
   video_writer writer_;
   std::string why_;
 };
 
 void file_sink::spec(options const& o, streams::spec_of<file_sink>& s) {
-  if (o.file.empty()) s.refuse("it has no file: name one");
+  if (o.file.empty() && o.pattern.empty()) return s.refuse("it has no file: name one, or a `pattern`");
+  if (!o.file.empty() && !o.pattern.empty()) s.refuse("it has a `file` and a `pattern`: name one of them");
 }
 
 file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link) {
   auto const first = link.begins_at().tick;
-  if (first != 0) part_file::finish_left(o.file.c_str());
-  file_ = std::make_unique<video_file>(o, name_from(o.file.c_str(), first), *s.in<"video">());
+  auto const* const name = o.pattern.empty() ? o.file.c_str() : o.pattern.c_str();
+  if (first != 0) part_file::finish_left(name);
+  file_ = std::make_unique<video_file>(o, name_from(name, first), s, first != 0, link);
 }
 file_sink::host::~host() = default;
 streams::stage_error file_sink::host::why_failed() const {
   return {streams::fault::output_refused, file_->why_failed()};
 }
+void file_sink::host::flush() { file_->flush(); }
 
 void file_sink::process(streams::stage_context<file_sink>& ctx, streams::tick const& t) {
+  auto& file = *ctx.host().file_;
+  if (auto const heard = ctx.input<"sound">(); heard && !file.write_sound(heard.data))
+    return ctx.fail_graph();
   auto const in = ctx.input<"video">();
-  if (!ctx.host().file_->write(in.about, in.data, t)) ctx.fail_graph();
+  if (in && !file.write(in.about, in.data, t)) ctx.fail_graph();
 }
 void file_sink::on_stop(streams::stage_context<file_sink>& ctx) {
   if (!ctx.host().file_->finish()) ctx.fail_graph();

@@ -2,36 +2,106 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "actors/video/sound/sound_feed.hpp"
 #include "actors/video/files/video_reader.hpp"
 #include "actors/video/media/camera.hpp"
 #include "actors/video/media/file_source.hpp"
+#include "runtime/os/start_thread.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
-picture_source::picture_source(std::function<video_reader()> open, image const& as, bool loops,
-                               std::uint64_t skip)
-    : open_(std::move(open)), about_(as), loops_(loops), reader_(std::make_unique<video_reader>(open_())) {
-  for (std::uint64_t i = 0; i < skip; ++i) {
+picture_source::picture_source(std::function<video_reader()> open, std::shared_ptr<video_reader> opened,
+                               playing how, streams::host_link* link)
+    : open_(std::move(open)),
+      reader_(std::move(opened)),
+      how_(std::move(how)),
+      link_(link),
+      about_(reader_->about()),
+      sound_(std::make_unique<sound_feed>(how_.heard)) {
+  for (std::uint64_t i = 0; i < how_.skip; ++i) {
     if (next() == outcome::picture) continue;
     std::string const why = why_.what();
     throw video_error(fmt::format("it has {} pictures, but the checkpoint is {} pictures after its start{}{}",
-                                  i, skip, why.empty() ? "" : ": ", why));
+                                  i, how_.skip, why.empty() ? "" : ": ", why));
   }
+  if (how_.skip != 0) static_cast<void>(has_sound()), sound_->clear();
 }
 picture_source::~picture_source() = default;
 
-picture_source::outcome picture_source::next() {
+/// After a server has gone: notes when it is called again, and has the stage woken then.
+picture_source::outcome picture_source::wait_for_server() {
+  ++reconnected_;
+  auto const pause =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(how_.reconnect_s));
+  link_->log(log_level::warning,
+             fmt::format("'{}' has gone ({}); it is called again in {} s, for the {}. time", how_.source,
+                         reader_->error().empty() ? "it has ended" : reader_->error(), how_.reconnect_s,
+                         reconnected_)
+                 .c_str());
+  call_at_ = std::chrono::steady_clock::now() + pause;
+  alarm_ =
+      start_jthread("the pause before a server is called again", [this, pause](std::stop_token const& stops) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any ends;
+        if (!ends.wait_for(lock, stops, pause, [&stops] { return stops.stop_requested(); })) link_->wake();
+      });
+  return outcome::waiting;
+}
+
+/// `picture`: the server is there again.
+picture_source::outcome picture_source::call_again() {
+  if (std::chrono::steady_clock::now() < *call_at_) return outcome::waiting;
+  call_at_.reset();
   try {
+    auto again = open_();
+    if (!again.about().fits(about_)) {
+      why_ = {streams::fault::input_malformed,
+              fmt::format("'{}' has other pictures now: {}, not {}", how_.source, to_text(again.about()),
+                          to_text(about_))};
+      return outcome::failed;
+    }
+    *reader_ = std::move(again);
+    return outcome::picture;
+  } catch (video_error const&) {  // not yet
+    return wait_for_server();
+  }
+}
+
+picture_source::outcome picture_source::next() {
+  if (has_failed_) return outcome::failed;
+  if (has_ended_) return outcome::end;
+  try {
+    if (call_at_)
+      if (auto const now = call_again(); now != outcome::picture) return now;
     while (!reader_->next()) {
+      auto const begin_again = [this] {
+        offset_ns_ = time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000);
+        damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
+      };
+      if (how_.reconnect_s > 0) {
+        begin_again();
+        return wait_for_server();
+      }
       if (reader_->is_cut_short()) {
         why_ = {streams::fault::input_malformed, reader_->error()};
         return outcome::failed;
       }
-      if (!loops_) return outcome::end;
-      damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
+      if (!how_.loops) {
+        has_ended_ = true;
+        return outcome::end;
+      }
+      static_cast<void>(has_sound());  // all of this round
+      begin_again();
       *reader_ = open_();
     }
+    time_ns_ = offset_ns_ + reader_->time_ns();
+    lasts_ns_ = reader_->lasts_ns();
     return outcome::picture;
   } catch (video_open_error const& e) {  // it was there when it began before
     why_ = {streams::fault::input_missing, e.what()};
@@ -44,7 +114,29 @@ picture_source::outcome picture_source::next() {
 
 bool picture_source::get(std::byte* to) {
   try {
-    reader_->get(view_at(about_, to));
+    reader_->get(to);
+    return true;
+  } catch (std::exception const& e) {
+    why_ = {streams::fault::input_malformed, e.what()};
+    return false;
+  }
+}
+
+bool picture_source::has_sound() {
+  if (how_.heard.channels == 0) return false;
+  try {
+    sound_->read(*reader_, has_ended_ ? ~0ull : time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000),
+                 offset_ns_);
+  } catch (std::exception const& e) {
+    why_ = {streams::fault::input_malformed, e.what()};
+    has_failed_ = true;
+  }
+  return sound_->has_any();
+}
+
+bool picture_source::get_sound(std::byte* to) {
+  try {
+    sound_->fill(to);
     return true;
   } catch (std::exception const& e) {
     why_ = {streams::fault::input_malformed, e.what()};
@@ -59,12 +151,6 @@ std::uint64_t picture_source::damaged() const noexcept {
 // -- the stages
 
 namespace {
-
-void make_pictures(auto& spec, image const& about) {
-  if (auto const* const why = about.error())
-    return spec.refuse(fmt::format("{}x{}: {}", about.width, about.height, why));
-  spec.template out<"video">(about);
-}
 
 /// Throws the exception in hand as a stage_error: `missing` if the video is not there, `unusable` if it is, but cannot
 /// be used.
@@ -81,38 +167,106 @@ void make_pictures(auto& spec, image const& about) {
   throw_as(streams::fault::input_missing, streams::fault::input_malformed);
 }
 
+video_source source_of(file_source::options const& o) {
+  using kind = video_source::kind;
+  if (!o.url.empty()) return {.of = kind::url, .name = o.url.c_str()};
+  if (!o.pattern.empty()) return {.of = kind::pattern, .name = o.pattern.c_str(), .rate = o.rate};
+  return {.name = o.file.c_str()};
+}
+
+reading reading_of(file_source::options const& o, bool deep, bool sound) {
+  constexpr int matrices[] = {-1, 6, 1, 9}, ranges[] = {-1, 0, 1};
+  return {.threads = o.threads,
+          .pictures = {.width = o.width,
+                       .height = o.height,
+                       .turns = o.turn,
+                       .deinterlaces = o.deinterlace == interlaced_as::progressive,
+                       .pads = o.odd == odd_size::pad,
+                       .is_deep = deep,
+                       .matrix = matrices[static_cast<std::uint32_t>(o.matrix)],
+                       .is_full = ranges[static_cast<std::uint32_t>(o.range)]},
+          .sound = sound,
+          .from = o.from,
+          .to = o.to};
+}
+
+/// What `spec` has opened, and for what; kept for its next call, and for the host.
+struct opened_video {
+  bool deep, sound;
+  std::shared_ptr<video_reader> reader;
+};
+
+template <class Spec>
+opened_video& opened_for(file_source::options const& o, Spec const& s) {
+  image deep{16, 16};
+  deep.format = pixel_format::i420_10;
+  bool const is_deep = s.template readers_take<"video">(deep), is_heard = s.template is_read<"sound">();
+  auto& kept = s.opened();
+  auto* const known = static_cast<opened_video*>(kept.get());
+  if (known != nullptr && known->reader && known->deep == is_deep && known->sound == is_heard) return *known;
+  kept = std::make_shared<opened_video>(opened_video{
+      is_deep, is_heard, std::make_shared<video_reader>(source_of(o), reading_of(o, is_deep, is_heard))});
+  return *static_cast<opened_video*>(kept.get());
+}
+
 }  // namespace
 
 void file_source::spec(options const& o, streams::spec_of<file_source>& s) try {
-  if (o.file.empty()) return s.refuse("it has no file: name one");
+  int const named = !o.file.empty() + !o.url.empty() + !o.pattern.empty();
+  if (named == 0) return s.refuse("it has no file: name one, or a `url`, or a `pattern`");
+  if (named > 1) return s.refuse("it has several of `file`, `url` and `pattern`: name one of them");
   if ((o.width == 0) != (o.height == 0))
     return s.refuse(
         fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height));
-  if (o.width != 0) return make_pictures(s, {o.width, o.height});
-  video_reader const video(o.file.c_str(), 1);
-  image const own{video.width() & ~1, video.height() & ~1};
+  if (o.to != 0 && o.to <= o.from)
+    return s.refuse(fmt::format("it ends at {} s, before it begins, at {} s", o.to, o.from));
+  if (o.loop && o.reconnect > 0) return s.refuse("it is to loop and to reconnect: choose one");
+  auto const& video = *opened_for(o, s).reader;
+  auto const& own = video.about();
   if (auto const* const why = own.error())
     return s.refuse(
         fmt::format("the video has {}x{} pixels: {}; give a width and a height, to which it is scaled",
-                    video.width(), video.height(), why));
+                    video.own_width(), video.own_height(), why));
   s.out<"video">(own);
+  sound packets{.codec = 1};
+  s.out<"sound">(sound_of(video, s.readers_take<"sound">(packets)));
 } catch (video_error const&) {
   throw_as_file();
 }
 file_source::host::host(options const& o, streams::spec_of<file_source> const& s,
                         streams::host_link& link) try
     : picture_source(
-          [file = std::string(o.file.c_str()), threads = o.threads] { return video_reader(file, threads); },
-          *s.out<"video">(), o.loop, link.begins_at().processed) {
+          [o, deep = opened_for(o, s).deep, sound = opened_for(o, s).sound] {
+            return video_reader(source_of(o), reading_of(o, deep, sound));
+          },
+          opened_for(o, s).reader,
+          {.loops = o.loop,
+           .reconnect_s = o.reconnect,
+           .skip = link.begins_at().processed,
+           .heard = *s.out<"sound">(),
+           .source = source_of(o).shown()},
+          &link) {
+  if (auto const remarks = opened_for(o, s).reader->remarks(); !remarks.empty())
+    link.log(log_level::warning, remarks.c_str());
+  s.opened().reset();
 } catch (video_error const&) {
   throw_as_file();
 }
 
-void camera::spec(options const& o, streams::spec_of<camera>& s) { make_pictures(s, {o.width, o.height}); }
-camera::host::host(options const& o, streams::spec_of<camera> const& s) try
-    : picture_source(
-          [how = camera_settings{o.device.c_str(), o.width, o.height, o.rate}] { return video_reader(how); },
-          *s.out<"video">(), false) {
+void camera::spec(options const& o, streams::spec_of<camera>& s) {
+  image const made{o.width, o.height};
+  if (auto const* const why = made.error())
+    return s.refuse(fmt::format("{}x{}: {}", made.width, made.height, why));
+  s.out<"video">(made);
+}
+camera::host::host(options const& o, streams::spec_of<camera> const&) try
+    : picture_source({},
+                     std::make_shared<video_reader>(
+                         video_source{.of = video_source::kind::camera,
+                                      .name = {},
+                                      .camera = {o.device.c_str(), o.width, o.height, o.rate}},
+                         reading{.pictures = {.width = o.width, .height = o.height}}),
+                     {.source = o.device.c_str()}, nullptr) {
 } catch (video_error const&) {
   throw_as(streams::fault::unavailable, streams::fault::unavailable);
 }

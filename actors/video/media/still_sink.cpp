@@ -6,21 +6,20 @@
 
 #include "actors/video/files/still.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
+#include "runtime/text/named_field.hpp"
 
 namespace rondo::video {
 
 void still_sink::spec(options const& o, streams::spec_of<still_sink>& s) {
-  if (o.file.empty()) s.refuse("it has no file: name one");
+  if (o.file.empty()) return s.refuse("it has no file: name one");
+  if (auto const why = why_no_still(o.file.c_str()); !why.empty()) s.refuse(why);
 }
 void still_sink::process(streams::stage_context<still_sink>& ctx, streams::tick const& t) {
   if (t.number % std::max(ctx.options().every, 1u) != 0) return;
   auto const in = ctx.input<"video">();
-  std::string name = ctx.options().file.c_str();
-  constexpr std::string_view field = "{tick}";
-  if (auto const at = name.find(field); at != std::string::npos)
-    name.replace(at, field.size(), fmt::format("{:06}", t.number));
+  auto const name = with_field(ctx.options().file.c_str(), "tick", fmt::format("{:06}", t.number));
   try {
-    write_png(name, view_at(in.about, in.data));
+    write_still(name, in.about, in.data);
   } catch (std::exception const& e) {
     ctx.host().why = e.what();
     ctx.fail_graph();

@@ -1,4 +1,4 @@
-// Writes pictures as PNG files, to look at them.
+// Writes pictures as files, PNG or others by their ending, to look at them.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,13 @@ struct still_sink {
     std::uint32_t every = 1;
 
     void describe(auto& option) {
-      option.writes("file", file, "PNG file to write, or to replace; {tick} in it is the number of the tick");
+      option.writes("file", file,
+                    "picture to write, or to replace: .png, .jpg, .bmp, .tiff or .ppm; {tick} in it is the "
+                    "number of the tick");
       option("every", every, "writes the pictures of ticks 0, every, 2 every, and so on", 1, 1'000'000);
     }
   };
+  static bool takes(image const&) { return true; }
   static constexpr auto where = streams::works::on_host;
   static void spec(options const& o, streams::spec_of<still_sink>& s);
   struct host {

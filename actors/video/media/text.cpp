@@ -7,29 +7,23 @@
 #include <optional>
 
 #include "actors/video/media/text_mask.hpp"
+#include "actors/video/pixels/colours.hpp"
 #include "actors/video/pixels/rows.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
+#include "runtime/text/named_field.hpp"
 
 namespace rondo::video {
 
 namespace {
 
-struct plane_colours {
-  u8 of[3];
-};
-
-/// "#rrggbb" as brightness and colours of BT.601, which the test pattern has, too.
-std::optional<plane_colours> colour_of(std::string_view text) {
-  unsigned rgb = 0;
+/// "#rrggbb".
+std::optional<rgb> colour_of(std::string_view text) {
+  unsigned all = 0;
   if (text.size() != 7 || text[0] != '#' ||
       text.find_first_not_of("0123456789abcdefABCDEF", 1) != text.npos ||
-      std::sscanf(text.data() + 1, "%6x", &rgb) != 1)
+      std::sscanf(text.data() + 1, "%6x", &all) != 1)
     return {};
-  double const r = rgb >> 16, g = rgb >> 8 & 255, b = rgb & 255;
-  auto const sample = [](double value) { return static_cast<u8>(std::lround(value)); };
-  return plane_colours{{sample(16 + (65.481 * r + 128.553 * g + 24.966 * b) / 255),
-                        sample(128 + (-37.797 * r - 74.203 * g + 112.0 * b) / 255),
-                        sample(128 + (112.0 * r - 93.786 * g - 18.214 * b) / 255)}};
+  return rgb{static_cast<u8>(all >> 16), static_cast<u8>(all >> 8 & 255), static_cast<u8>(all & 255)};
 }
 
 }  // namespace
@@ -40,18 +34,19 @@ class caption {
   caption(text::options const& o, image const& about)
       : mask_(o.font.c_str(), o.size, about.width, about.height),
         options_(o),
-        colours_(*colour_of(o.colour.c_str())) {}
+        colour_(*colour_of(o.colour.c_str())) {}
 
-  void draw_over(planes const& picture, streams::tick const& t) {
+  void draw_over(image const& about, planes const& picture, streams::tick const& t) {
     update(t);
+    auto const ink = samples_of(colour_, about.colours);
+    u8 const of[] = {ink.y, ink.u, ink.v, 255};
     for (int p = 0; p < 4; ++p) {
       auto const& plane = picture.of[p];
       if (plane.data == nullptr) continue;
       auto const& area = p == 1 || p == 2 ? mask_.half() : mask_.full();
       for (i32 row = 0; row < area.height; ++row)
         whole_rows::mask(plane.row(area.top + row) + area.left,
-                         &area.opacities[std::size_t(row * area.width)], 1, p == 3 ? u8{255} : colours_.of[p],
-                         area.width);
+                         &area.opacities[std::size_t(row * area.width)], 1, of[p], area.width);
     }
   }
 
@@ -60,27 +55,21 @@ class caption {
   void update(streams::tick const& t) {
     if (!begun_ns_) begun_ns_ = t.time_ns;
     std::string now = options_.text.c_str();
-    replace(now, "{tick}", [&] { return fmt::format("{}", t.number); });
-    replace(now, "{time}", [&] {
-      auto const ms = (t.time_ns - *begun_ns_) / 1'000'000;
-      return fmt::format("{}:{:02}:{:02}.{:03}", ms / 3'600'000, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
-    });
+    now = with_field(std::move(now), "tick", fmt::format("{}", t.number));
+    auto const own = t.origin.time_ns != streams::no_time;
+    auto const ms = (own ? t.origin.time_ns : t.time_ns - *begun_ns_) / 1'000'000;
+    now = with_field(
+        std::move(now), "time",
+        fmt::format("{}:{:02}:{:02}.{:03}", ms / 3'600'000, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000));
     if (is_drawn_ && now == drawn_) return;
     mask_.draw(now, options_.x, options_.y, static_cast<u8>(std::lround(options_.opacity * 255)));
     drawn_ = now;
     is_drawn_ = true;
   }
-  static void replace(std::string& in, std::string_view field, auto const& value) {
-    for (std::size_t at = 0; (at = in.find(field, at)) != std::string::npos;) {
-      auto const with = value();
-      in.replace(at, field.size(), with);
-      at += with.size();
-    }
-  }
 
   text_mask mask_;
   text::options options_;
-  plane_colours colours_;
+  rgb colour_;
   std::optional<std::uint64_t> begun_ns_;  // the time of the first tick
   std::string drawn_;
   bool is_drawn_ = false;
@@ -95,7 +84,8 @@ text::host::host(options const& o, streams::spec_of<text> const& s)
     : caption_(std::make_unique<caption>(o, *s.in<"video">())) {}
 text::host::~host() = default;
 void text::process(streams::stage_context<text>& ctx, streams::tick const& t) {
-  if (auto const to = ctx.edit<"video">()) ctx.host().caption_->draw_over(planes_at(to.about, to.data), t);
+  if (auto const to = ctx.edit<"video">())
+    ctx.host().caption_->draw_over(to.about, planes_at(to.about, to.data), t);
 }
 
 }  // namespace rondo::video

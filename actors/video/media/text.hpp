@@ -22,7 +22,8 @@ struct text {
 
     void describe(auto& option) {
       option("text", text,
-             "in UTF-8, perhaps of several lines; {tick} and {time} are the tick's number and time");
+             "in UTF-8, perhaps of several lines; {tick} and {time} are the tick's number and the picture's "
+             "time");
       option.reads("font", font, "font file, such as a .ttf; empty: DejaVu Sans");
       option("size", size, "of the letters, in pixels", 4, 1000);
       option("x", x, "pixels from the picture's left edge to the text's", -16384, 16384);

@@ -29,18 +29,25 @@ void window::open(std::string const& title, std::int32_t width, std::int32_t hei
   if (window_ != nullptr) renderer_ = SDL_CreateRenderer(window_, -1, SDL_RENDERER_PRESENTVSYNC);
   if (renderer_ == nullptr && window_ != nullptr)
     renderer_ = SDL_CreateRenderer(window_, -1, SDL_RENDERER_SOFTWARE);
+  auto const& c = picture_.colours;
+  SDL_SetYUVConversionMode(c.is_full != 0  ? SDL_YUV_CONVERSION_JPEG
+                           : c.matrix == 1 ? SDL_YUV_CONVERSION_BT709
+                                           : SDL_YUV_CONVERSION_BT601);
   if (renderer_ != nullptr)
     texture_ = SDL_CreateTexture(renderer_, SDL_PIXELFORMAT_IYUV, SDL_TEXTUREACCESS_STREAMING, picture_.width,
                                  picture_.height);
-  if (texture_ == nullptr || SDL_RenderSetLogicalSize(renderer_, picture_.width, picture_.height) != 0) {
+  if (texture_ == nullptr ||
+      SDL_RenderSetLogicalSize(renderer_, shown_width(picture_), picture_.height) != 0) {
     auto const why = fmt::format("cannot open a window of {}x{} pixels: {}", width, height, SDL_GetError());
     close();
     throw std::runtime_error(why);
   }
+  thread_->survive_server(window_);
   thread_->listen(SDL_GetWindowID(window_), [this](SDL_Event const& event) { take(event); });
 }
 
 void window::close() noexcept {
+  if (thread_->is_lost()) return;  // what it has goes with the process
   if (window_ != nullptr) thread_->forget(SDL_GetWindowID(window_));
   if (texture_ != nullptr) SDL_DestroyTexture(texture_);
   if (renderer_ != nullptr) SDL_DestroyRenderer(renderer_);
@@ -68,6 +75,7 @@ std::string window::why_failed() const {
 }
 
 void window::draw(bool is_new) {
+  if (thread_->is_lost()) return fail("be shown: the display has gone");
   if (is_new) {
     std::lock_guard const lock(mutex_);
     drawn_.swap(next_);
@@ -84,7 +92,8 @@ void window::draw(bool is_new) {
 
 void window::fail(char const* what) {
   std::lock_guard const lock(mutex_);
-  why_ = fmt::format("the window cannot {}: {}", what, SDL_GetError());
+  why_ = fmt::format("the window cannot {}{}{}", what, thread_->is_lost() ? "" : ": ",
+                     thread_->is_lost() ? "" : SDL_GetError());
   state_ = state::failed;
 }
 

@@ -1,8 +1,12 @@
 #include "actors/video/media/window_thread.hpp"
 
 #include <SDL.h>
+#include <SDL_syswm.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstring>
 #include <stdexcept>
 
 #include "runtime/os/start_thread.hpp"
@@ -36,28 +40,79 @@ window_thread::~window_thread() {
   thread_->join();
 }
 
+namespace {
+
+/// Why there can be no windows; empty: there can.
+std::string start_sdl() {
+  if (SDL_Init(SDL_INIT_VIDEO) != 0)
+    return fmt::format("cannot open a window: {}; is there a display? (DISPLAY or WAYLAND_DISPLAY)",
+                       SDL_GetError());
+  // SDL has drivers that show nothing, and takes them where there is no screen.
+  auto const* const driver = SDL_GetCurrentVideoDriver();
+  bool const shows = SDL_getenv("SDL_VIDEODRIVER") != nullptr || driver == nullptr ||
+                     (std::strcmp(driver, "offscreen") != 0 && std::strcmp(driver, "dummy") != 0 &&
+                      std::strcmp(driver, "evdev") != 0);
+  if (shows) return {};
+  SDL_Quit();
+  return "cannot open a window: there is no display (DISPLAY or WAYLAND_DISPLAY)";
+}
+
+}  // namespace
+
 void window_thread::run(std::promise<std::string>& ready) {
   static std::mutex sdl;  // the thread before may not have ended
   std::lock_guard const alone(sdl);
   SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // Ctrl-C is the program's
-  std::string why;
-  if (SDL_Init(SDL_INIT_VIDEO) != 0)
-    why = fmt::format("cannot open a window: {}; is there a display? (DISPLAY or WAYLAND_DISPLAY)",
-                      SDL_GetError());
+  auto why = start_sdl();
+  // A server that all its clients have left begins anew, and takes nobody meanwhile.
+  for (int again = 0; again < 20 && !why.empty() &&
+                      (SDL_getenv("DISPLAY") != nullptr || SDL_getenv("WAYLAND_DISPLAY") != nullptr);
+       ++again) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    why = start_sdl();
+  }
   wakes_ = SDL_RegisterEvents(1);
   stops_ = !why.empty();
   ready.set_value(why);
   while (!stops_) {
+    if (is_lost()) {
+      wait_for_posted();
+      run_posted();
+      continue;
+    }
     SDL_Event event;
-    if (SDL_WaitEvent(&event) == 0) continue;
+    if (SDL_WaitEventTimeout(&event, 200) == 0)
+      continue;  // not for ever: SDL does not notice a server that dies
     if (event.type == wakes_)
       run_posted();
     else if (event.type == SDL_WINDOWEVENT || event.type == SDL_KEYDOWN)
       // Both have the window at the same place.
       if (auto const l = listeners_.find(event.window.windowID); l != listeners_.end()) l->second(event);
   }
+  if (is_lost()) return;  // SDL would talk to the server
   SDL_Quit();
   SDL_TLSCleanup();  // what SDL keeps for a thread
+}
+
+void window_thread::survive_server(SDL_Window* window) {
+  SDL_SysWMinfo about;
+  SDL_VERSION(&about.version);
+  if (SDL_GetWindowWMInfo(window, &about) != SDL_TRUE || about.subsystem != SDL_SYSWM_X11) return;
+  // Xlib ends the process when its server dies, unless it is told what else to do (since 1.7). SDL loads it by itself.
+  using handler = void (*)(Display*, void*);
+  using set_handler = void (*)(Display*, handler, void*);
+  void* const xlib = ::dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
+  auto const set =
+      xlib != nullptr ? reinterpret_cast<set_handler>(::dlsym(xlib, "XSetIOErrorExitHandler")) : nullptr;
+  if (set == nullptr) return;
+  set(
+      about.info.x11.display, [](Display*, void* of) { static_cast<window_thread*>(of)->is_lost_ = true; },
+      this);
+}
+
+void window_thread::wait_for_posted() {
+  std::unique_lock lock(mutex_);
+  has_posted_.wait(lock, [this] { return !posted_.empty(); });
 }
 
 void window_thread::run_posted() {
@@ -78,6 +133,8 @@ void window_thread::post(std::function<void()> work) {
     std::lock_guard const lock(mutex_);
     posted_.push_back(std::move(work));
   }
+  has_posted_.notify_one();
+  if (is_lost()) return;
   SDL_Event event{};
   event.type = wakes_;
   SDL_PushEvent(&event);

@@ -2,6 +2,8 @@
 // window, and ends with the last.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -15,6 +17,7 @@
 #include "runtime/os/made_here.hpp"
 
 union SDL_Event;
+struct SDL_Window;
 
 namespace rondo::video {
 
@@ -41,18 +44,25 @@ class window_thread {
   /// Passes the events of a window on.
   void listen(std::uint32_t window, std::function<void(SDL_Event const&)> listener);
   void forget(std::uint32_t window) noexcept;
+  /// Has the process live on when the X server of this window dies: then the display is lost.
+  void survive_server(SDL_Window* window);
+  /// Whether it is: nothing of SDL may be called.
+  bool is_lost() const noexcept { return is_lost_; }
 
  private:
   window_thread();
   /// `ready` gets the reason why there are no windows; empty: there are.
   void run(std::promise<std::string>& ready);
   void run_posted();
+  void wait_for_posted();
 
   std::map<std::uint32_t, std::function<void(SDL_Event const&)>> listeners_;
   bool stops_ = false;
+  std::atomic<bool> is_lost_{false};
   std::uint32_t wakes_ = 0;  // the type of the event that says that something was posted
 
   std::mutex mutex_;
+  std::condition_variable has_posted_;
   std::deque<std::function<void()>> posted_;  // under the mutex
   process_ptr<std::thread> thread_;
 };

@@ -16,12 +16,11 @@ struct status_line {
 };
 
 /// The colour of a track. Consecutive ids have very different hues.
-RONDO_HD inline colour track_colour(std::int32_t id) {
-  static constexpr colour palette[] = {
-      from_rgb(64, 196, 255),  from_rgb(255, 171, 64),  from_rgb(178, 255, 89), from_rgb(255, 82, 130),
-      from_rgb(255, 238, 88),  from_rgb(186, 130, 255), from_rgb(38, 230, 190), from_rgb(255, 120, 80),
-      from_rgb(130, 177, 255), from_rgb(240, 98, 235),  from_rgb(200, 230, 60), from_rgb(255, 190, 200),
-      from_rgb(160, 240, 230),
+RONDO_HD inline rgb track_colour(std::int32_t id) {
+  static constexpr rgb palette[] = {
+      {64, 196, 255},  {255, 171, 64},  {178, 255, 89},  {255, 82, 130},  {255, 238, 88},
+      {186, 130, 255}, {38, 230, 190},  {255, 120, 80},  {130, 177, 255}, {240, 98, 235},
+      {200, 230, 60},  {255, 190, 200}, {160, 240, 230},
   };
   constexpr std::int32_t colours = sizeof(palette) / sizeof(palette[0]);
   return palette[(id % colours + colours) % colours];
@@ -31,7 +30,7 @@ namespace detail {
 
 /// A filled pill with text; (x16, y16) is its top left corner. Returns its width.
 RONDO_HD inline std::int32_t add_pill(draw_list& list, text_line line, std::int32_t x16, std::int32_t y16,
-                                      std::int32_t dot16, colour fill, std::int16_t alpha) {
+                                      std::int32_t dot16, sample_colour fill, std::int16_t alpha) {
   std::int32_t const pad_x = 3 * dot16, pad_y = 2 * dot16;
   std::int32_t const w = (line.length * glyph_advance - 1) * dot16 + 2 * pad_x,
                      h = glyph_rows * dot16 + 2 * pad_y;
@@ -45,18 +44,19 @@ RONDO_HD inline std::int32_t add_pill(draw_list& list, text_line line, std::int3
 
 }  // namespace detail
 
-/// Fills `list` for a frame of the tracker's size. Lines and letters grow with the height of the frame.
+/// Fills `list` for a frame of the tracker's size, whose samples mean what `of` says. Lines and letters grow with the
+/// height of the frame.
 RONDO_HD inline void compose(tracker_state const& tracks, tracker_params const& params,
-                             status_line const& status, draw_list& list) {
+                             status_line const& status, draw_list& list, colour_description const& of = {}) {
   using namespace detail;
   clear(list);
   std::int32_t const unit = most(16, tracks.frame_height * 16 / 576);  // one pixel of a 576-line frame
-  colour const black = from_rgb(10, 14, 20), white = from_rgb(250, 252, 255);
+  sample_colour const black = samples_of({10, 14, 20}, of), white = samples_of({250, 252, 255}, of);
 
   for (std::int32_t i = 0; i < tracks.count; ++i) {
     track const& t = tracks.items[i];
     if (!visible(params, t)) continue;
-    colour const tint = track_colour(t.id);
+    sample_colour const tint = samples_of(track_colour(t.id), of);
     std::int32_t const margin = 3 * unit;
     box16 const b{t.box.x0 - margin, t.box.y0 - margin, t.box.x1 + margin, t.box.y1 + margin};
     std::int32_t const radius = least(6 * unit, least(width(b), height(b)) / 2);
@@ -72,7 +72,7 @@ RONDO_HD inline void compose(tracker_state const& tracks, tracker_params const& 
     std::int32_t const pill_height = (glyph_rows + 4) * dot;
     std::int32_t const above = t.box.y0 - 4 * unit - pill_height;
     std::int32_t const y = above >= 0 ? above : t.box.y0 + 2 * unit;
-    add_pill(list, label, t.box.x0 - 4 * unit, y, dot, track_colour(t.id), 245);
+    add_pill(list, label, t.box.x0 - 4 * unit, y, dot, samples_of(track_colour(t.id), of), 245);
   }
 
   text_line line{0, 0, 0, white, 256, 0, {}};

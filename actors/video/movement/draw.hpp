@@ -35,7 +35,7 @@ RONDO_HD inline std::int32_t distance16(rounded_box const& b, std::int32_t x, st
 
 /// Draws one 2x2 block of pixels and its chroma sample; `cover(x, y)` gives a pixel's coverage (0 to 256).
 template <class Cover>
-RONDO_HD inline void draw_block(frame_view const& f, std::int32_t bx, std::int32_t by, colour const& c,
+RONDO_HD inline void draw_block(frame_view const& f, std::int32_t bx, std::int32_t by, sample_colour const& c,
                                 std::int32_t alpha, Cover const& cover) {
   std::int32_t sum = 0;
   for (std::int32_t y = 2 * by; y < 2 * by + 2; ++y) {

@@ -126,9 +126,9 @@ RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p,
 
 /// Phase 3, called by one lane.
 RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
-                                  status_line const& status) {
+                                  status_line const& status, colour_description const& of = {}) {
   update_scene(o, p, frame);
-  compose(o.scene->tracks, p.tracker, status, o.scene->drawing);
+  compose(o.scene->tracks, p.tracker, status, o.scene->drawing, of);
 }
 
 /// Phase 4.

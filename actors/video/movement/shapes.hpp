@@ -5,27 +5,16 @@
 #include <type_traits>
 
 #include "actors/video/movement/tracker.hpp"
+#include "actors/video/pixels/colours.hpp"
 
 namespace rondo::video {
-
-/// A colour as stored in a frame (BT.601, limited range).
-struct colour {
-  std::uint8_t y, u, v;
-};
-
-/// From 8-bit red, green, blue.
-RONDO_HD constexpr colour from_rgb(std::int32_t r, std::int32_t g, std::int32_t b) {
-  return {static_cast<std::uint8_t>(16 + (66 * r + 129 * g + 25 * b + 128) / 256),
-          static_cast<std::uint8_t>((128 * 256 - 38 * r - 74 * g + 112 * b + 128) / 256),
-          static_cast<std::uint8_t>((128 * 256 + 112 * r - 94 * g - 18 * b + 128) / 256)};
-}
 
 /// A box with rounded corners. Alphas range from 0 (transparent) to 256 (opaque). The stroke is centred on the
 /// edge.
 struct rounded_box {
   box16 box;
   std::int32_t radius16, stroke16;  ///< sixteenths of a pixel
-  colour fill, stroke;
+  sample_colour fill, stroke;
   std::int16_t fill_alpha, stroke_alpha;
 };
 
@@ -33,7 +22,7 @@ struct rounded_box {
 struct text_line {
   static constexpr std::int32_t capacity = 48;
   std::int32_t x16, y16, dot16;
-  colour ink;
+  sample_colour ink;
   std::int16_t alpha;
   std::int32_t length;
   char text[capacity];

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "actors/video/pixels/colours.hpp"
 #include "actors/video/pixels/font.hpp"
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/rows.hpp"
@@ -45,7 +46,8 @@ struct frame_rate {
     }
     ctx.team().sync();
     rows const row{ctx.team()};
-    std::uint8_t const colour[] = {235, 128, 128};
+    auto const white = samples_of({255, 255, 255}, to.about.colours);
+    std::uint8_t const colour[] = {white.y, white.u, white.v};
     std::int32_t const margin = 2 * scale;
     for (int p = 0; p < 3; ++p) {
       std::int32_t const half = p == 0 ? 1 : 2;

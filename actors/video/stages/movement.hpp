@@ -57,7 +57,7 @@ struct find_movement {
     with_lanes(ctx, [&](auto const& team) { label_tile(team, scene, params, 0, ctx.team().leader()); });
     ctx.team().sync();
     by_one(ctx, [&] {
-      finish_frame(scene, params, frame, status_for(ctx.options()));
+      finish_frame(scene, params, frame, status_for(ctx.options()), in.about.colours);
       *reinterpret_cast<draw_list*>(to.data) = scene.scene->drawing;
     });
   }

@@ -9,6 +9,7 @@ namespace rondo::video {
 /// Takes pictures and drops them.
 struct null_sink {
   using ports = streams::ports<streams::in<"video", image>>;
+  static bool takes(image const&) { return true; }
   RONDO_HD void process(streams::stage_context<null_sink>&, streams::tick const&) {}
 };
 

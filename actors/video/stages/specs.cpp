@@ -16,7 +16,54 @@ namespace {
 
 std::string size_of(image const& i) { return std::to_string(i.width) + "x" + std::to_string(i.height); }
 
+std::string matrix_of(image const& i) {
+  switch (i.colours.matrix) {
+    case 0:
+      return "RGB";
+    case 1:
+      return "BT.709";
+    case 2:
+      return "";
+    case 5:
+    case 6:
+      return "BT.601";
+    case 9:
+    case 10:
+      return "BT.2020";
+    default:
+      return "matrix " + std::to_string(i.colours.matrix);
+  }
+}
+
 }  // namespace
+
+std::string to_text(image const& i) {
+  auto text = size_of(i);
+  text += i.format == pixel_format::i420 ? " i420" : i.format == pixel_format::i420a ? " i420a" : " i420_10";
+  auto const add = [&text](std::string const& part, char const* after = "") {
+    if (!part.empty()) text.append(", ").append(part).append(after);
+  };
+  auto rate = std::to_string(i.rate_num);
+  if (i.rate_den != 1) rate.append("/").append(std::to_string(i.rate_den));
+  if (i.rate_num != 0) add(rate, " a second");
+  add(matrix_of(i));
+  if (i.colours.transfer == 16) add("PQ");
+  if (i.colours.transfer == 18) add("HLG");
+  if (i.colours.is_full != 0) add("full range");
+  auto aspect = std::string("pixels ").append(std::to_string(i.aspect_num)).append(":");
+  if (i.aspect_num != i.aspect_den) add(aspect.append(std::to_string(i.aspect_den)));
+  if (i.fields != field_order::progressive) add("interlaced");
+  if (i.turned != 0) add("turned");
+  return text;
+}
+
+std::string to_text(sound const& s) {
+  if (s.channels == 0) return "no sound";
+  return std::to_string(s.rate)
+      .append(" Hz, ")
+      .append(std::to_string(s.channels))
+      .append(s.codec == 0 ? " channels, samples" : " channels, packets as they are");
+}
 
 void test_pattern::spec(options const& o, streams::spec_of<test_pattern>& s) {
   image const made{o.width, o.height};
@@ -31,6 +78,19 @@ void blur::spec(options const&, streams::spec_of<blur>& s) {
 void compositor::spec(options const& o, streams::spec_of<compositor>& s) {
   if (s.in<"video">()->format != pixel_format::i420)
     return s.refuse("the lowest picture has opacities: give it to a layer");
+  auto const below = *s.in<"video">();
+  image const* const layers[] = {s.in<"layer1">(), s.in<"layer2">(), s.in<"layer3">(), s.in<"layer4">()};
+  for (auto const* const layer : layers) {
+    if (layer == nullptr) continue;
+    bool const both_said = layer->colours.matrix != 2 && below.colours.matrix != 2;
+    if (layer->colours.is_full != below.colours.is_full ||
+        (both_said && matrix_of(*layer) != matrix_of(below)))
+      return s.refuse(std::string("a layer's colours mean something else than the picture's (")
+                          .append(to_text(*layer))
+                          .append("; ")
+                          .append(to_text(below))
+                          .append("): set `matrix` and `range` of one source as the other has them"));
+  }
   for (auto const& at : o.at)
     if (at.x % 2 != 0 || at.y % 2 != 0)
       return s.refuse("a layer is at an odd place: colours have half as many samples, so places are even");

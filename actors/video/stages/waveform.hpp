@@ -1,20 +1,15 @@
 // Draws the wave of a sound over the lower part of a picture: a curve in a darkened band. Without a sound, two tones
-// that beat.
+// that beat. Of several channels, each has a part of the width.
 #pragma once
 
 #include <string>
 
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/rows.hpp"
+#include "actors/video/pixels/sound.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::video {
-
-/// A piece of sound: `count` samples of 16 bits, one channel.
-struct sound {
-  std::int32_t count = 0, rate = 48'000;  // samples; of them per second
-  RONDO_HD std::uint64_t bytes() const noexcept { return std::uint64_t(count) * sizeof(std::int16_t); }
-};
 
 struct waveform {
   using ports = streams::ports<streams::in<"video", image>, streams::optional_in<"sound", sound>,
@@ -54,7 +49,8 @@ struct waveform {
     }
     ctx.team().sync();
     rows const row{ctx.team()};
-    std::uint8_t const inside[] = {o.y, o.u, o.v}, outside[] = {16, 128, 128};
+    std::uint8_t const inside[] = {o.y, o.u, o.v};
+    std::uint8_t const outside[] = {to.about.colours.is_full != 0 ? u8{0} : u8{16}, 128, 128};
     for (int p = 0; p < 3; ++p) {
       std::int32_t const half = p == 0 ? 1 : 2, top = (to.about.height - band) / half;
       for (std::int32_t y = 0; y < band / half; ++y)
@@ -68,10 +64,12 @@ struct waveform {
   /// -32768 to 32767, without floating point: a GPU rounds sines in another way.
   RONDO_HD static std::int32_t value_at(streams::frame_in<sound> const& heard, std::uint64_t number,
                                         std::int32_t x, std::int32_t width) {
-    if (heard && heard.about.count > 0) {
-      auto const at = static_cast<std::int64_t>(x) * heard.about.count / width;
-      return reinterpret_cast<std::int16_t const*>(
-          heard.data)[at < heard.about.count ? at : heard.about.count - 1];
+    auto const count = heard ? reinterpret_cast<sound_block const*>(heard.data)->count : 0;
+    if (count > 0) {
+      auto const all = static_cast<std::int64_t>(count) * heard.about.channels;
+      auto const at = static_cast<std::int64_t>(x) * all / width;
+      auto const value = samples_of(heard.data, 0)[at < all ? at : all - 1];
+      return static_cast<std::int32_t>((value < -1 ? -1.0F : value > 1 ? 1.0F : value) * 32767.0F);
     }
     auto const phase = static_cast<std::uint32_t>(x) * (8u * 65536u / static_cast<std::uint32_t>(width));
     auto const slow = static_cast<std::uint32_t>(number) * 1024u;

@@ -187,6 +187,7 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->is_replica = stage.how.replicas > 1;
   m->is_sink = is_sink(s);
   m->has_own_ticks = stage.kind->has_own_ticks;
+  m->takes_any = stage.kind->takes_any;
   m->own_tick_limit = options_.ticks;
   s.scratch_bytes = plan_.specs()[s.stage].scratch_bytes;
   if (s.scratch_bytes != 0) m->scratch = memory.block(s.scratch_bytes, true);

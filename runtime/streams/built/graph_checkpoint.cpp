@@ -60,6 +60,10 @@ void built_graph::require_idle(std::uint64_t made, clock_type::time_point limit)
 
 std::optional<saved_graph> built_graph::save(std::uint64_t made, clock_type::time_point limit) {
   require_idle(made, limit);
+  // What was processed is to be where a later run does not look for it in this process.
+  for (auto const& s : instances_)
+    if (s.transfer == nullptr && s.host && plan_.stages[s.stage].kind->flush != nullptr)
+      plan_.stages[s.stage].kind->flush(s.host.get());
   saved_graph g{.name = options_.name, .next_tick = made, .stages = {}};
   for (auto const& s : instances_) {
     if (s.transfer != nullptr) continue;

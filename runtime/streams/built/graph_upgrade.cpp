@@ -34,6 +34,7 @@ void require_same_memory_and_ticks(planned_stage const& old, planned_stage const
   if (old.kind->lender_of != nullptr || next.kind->lender_of != nullptr)
     refuse("its frames lie in memory of another process");
   if (old.kind->has_own_ticks != next.kind->has_own_ticks) refuse("only one of them has ticks of its own");
+  if (old.kind->takes_any != next.kind->takes_any) refuse("only one of them takes a tick from any input");
 }
 
 /// Its readers and the blocks of its frames were made for these.
@@ -74,7 +75,7 @@ stage_spec built_graph::replace(std::uint32_t stage, planned_stage const& next, 
     throw graph_error(
         fmt::format("the stage '{}' works on {}, where a {} cannot", old.name, device.name, next.kind->name));
   auto const& present = plan_.specs()[stage];
-  auto spec = next.spec_for(present.inputs);
+  auto spec = next.spec_for(present);
   require_same_frames(next, present, spec);
   bool const keeps_scratch = next.kind->name == old.kind->name || next.kind->upgrades == old.kind->name;
 

@@ -15,6 +15,7 @@
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/text/clean_text.hpp"
 #include "runtime/text/json_reader.hpp"
+#include "runtime/text/named_field.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "runtime/text/shown_url.hpp"
 
@@ -144,12 +145,10 @@ stream_file::connection read_connection(json_node const& v, std::string const& o
 }
 
 std::string replace_number(std::string text, std::uint32_t number) {
-  for (auto at = text.find("{n}"); at != std::string::npos; at = text.find("{n}", at))
-    text.replace(at, 3, fmt::format("{}", number + 1));
-  return text;
+  return with_field(std::move(text), "n", fmt::format("{}", number + 1));
 }
 
-/// Replaces {n} in the texts of a stage's options.
+/// Replaces {n} in the texts of a stage's options; {{n}} stands for {n} itself.
 void number_texts(stage_kind const& kind, void* options, std::uint32_t number) {
   for (auto const& f : options_in(kind, options)) {
     auto const* const to = std::get_if<option_field::text>(&f.at);

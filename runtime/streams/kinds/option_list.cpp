@@ -13,6 +13,7 @@
 #include "runtime/text/config_error.hpp"
 #include "runtime/text/json_node.hpp"
 #include "runtime/text/nearest_name.hpp"
+#include "runtime/text/parse_number.hpp"
 #include "runtime/text/shown_url.hpp"
 
 namespace rondo::streams {
@@ -79,7 +80,11 @@ bool set(option_field const& f, json_node const& v) {
                               *to = static_cast<std::uint32_t>(found - f.choices.begin());
                               return true;
                             }
-                          auto const n = is_number ? number_in<Number>(v.text) : std::nullopt;
+                          auto n = is_number ? number_in<Number>(v.text) : std::nullopt;
+                          if constexpr (std::is_floating_point_v<Number>)
+                            if (auto const ratio = parse_ratio(v.text);
+                                ratio && v.what == json_node::kind::string)
+                              n = static_cast<Number>(*ratio);
                           if (!n || !is_within(f, static_cast<double>(*n))) return false;
                           *to = *n;
                           return true;

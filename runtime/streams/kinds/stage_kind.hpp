@@ -40,10 +40,13 @@ namespace rondo::streams {
 struct port_kind {
   std::string_view name;
   std::string_view frame;      // the qualified name of its frame type
-  bool is_optional = false;    // of an input
+  bool is_optional = false;    // an input need not be connected; an output is not the main one
   delivery how{};              // of an input, unless a connection says otherwise
   std::string_view edit_of{};  // of an output: the input whose frames it may pass on
   std::uint64_t (*bytes)(any_about const&) = nullptr;
+  bool (*takes)(any_about const&) = nullptr;  // of an input
+  std::string (*text)(any_about const&) =
+      nullptr;  // what frames look like, for people; null: they do not say
 };
 
 /// A ref to the actor of any stage.
@@ -64,8 +67,10 @@ struct stage_kind {
   void (*spec)(void const* options, stage_spec&) = nullptr;    // null: outputs are as the inputs
   std::shared_ptr<void> (*make_host)(void const* options, stage_spec&, host_link&) = nullptr;  // null: none
   stage_error (*why_failed)(void const* host) = nullptr;
+  void (*flush)(void* host) = nullptr;
   lender* (*lender_of)(void* host) = nullptr;  // of a stage whose frames lie in memory of somebody else
   bool has_own_ticks = false;
+  bool takes_any = false;    // a tick as soon as one input has a frame
   bool is_transfer = false;  // it only says where its frames are to be
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
@@ -73,12 +78,31 @@ struct stage_kind {
 
 namespace detail {
 
-template <class Port>
+/// Whether a stage takes such frames: its function `takes` says so, if it has one for frames of this type, else the
+/// frames themselves, by `is_plain`: what every stage has to take.
+template <class Stage, class Frame>
+bool takes_frame(any_about const& about) {
+  auto const* const f = about.get<Frame>();
+  if (f == nullptr) return true;
+  if constexpr (requires {
+                  { Stage::takes(*f) } -> std::same_as<bool>;
+                })
+    return Stage::takes(*f);
+  else if constexpr (requires {
+                       { f->is_plain() } -> std::same_as<bool>;
+                     })
+    return f->is_plain();
+  else
+    return true;
+}
+
+template <class Stage, class Port>
 port_kind port_kind_of() {
   using frame = typename Port::frame;
   port_kind p{.name = std::string_view(Port::name.text), .frame = type_name<frame>};
+  p.is_optional = Port::is_optional;
   if constexpr (Port::is_input) {
-    p.is_optional = Port::is_optional;
+    p.takes = takes_frame<Stage, frame>;
     p.how = Port::how;
   } else {
     p.edit_of = std::string_view(Port::edit_of.text);
@@ -87,6 +111,13 @@ port_kind port_kind_of() {
     auto const* const f = about.get<frame>();
     return f != nullptr ? f->bytes() : 0;
   };
+  if constexpr (requires(frame const& f) {
+                  { to_text(f) } -> std::same_as<std::string>;
+                })
+    p.text = [](any_about const& about) {
+      auto const* const f = about.get<frame>();
+      return f != nullptr ? to_text(*f) : std::string();
+    };
   return p;
 }
 
@@ -109,6 +140,7 @@ options_of<Stage> const& options_at(void const* bytes) {
 RONDO_DEFINE_NAMES(spec)
 RONDO_DEFINE_NAMES(host)
 RONDO_DEFINE_NAMES(why_failed)
+RONDO_DEFINE_NAMES(flush)
 RONDO_DEFINE_NAMES(on_start)
 RONDO_DEFINE_NAMES(on_stop)
 RONDO_DEFINE_NAMES(due)
@@ -162,7 +194,10 @@ consteval void check_functions() {
         !names_why_failed<host> || requires(host const& h) { stage_error(h.why_failed()); } ||
             requires(host const& h) { std::string(h.why_failed()); },
         "a host's `why_failed` is to be: streams::stage_error why_failed() const, or a std::string");
+    static_assert(
+        !names_flush<host> || requires(host h) { h.flush(); }, "a host's `flush` is to be: void flush()");
   }
+  static_assert(!names_flush<Stage>, "`flush` is a member of the stage's `host`");
   static_assert(!names_why_failed<Stage>, "`why_failed` is a member of the stage's `host`");
   static_assert(
       !names_on_start<Stage> || requires(Stage s, context & c) { s.on_start(c); },
@@ -201,7 +236,7 @@ stage_kind make_kind() {
   if constexpr (names_describe<options>)
     k.describe = [](void* o, option_visitor& v) { static_cast<options*>(o)->describe(v); };
   Stage::ports::for_each([&k]<class Port>(std::type_identity<Port>) {
-    (Port::is_input ? k.inputs : k.outputs).push_back(port_kind_of<Port>());
+    (Port::is_input ? k.inputs : k.outputs).push_back(port_kind_of<Stage, Port>());
   });
   if constexpr (names_spec<Stage>)
     k.spec = [](void const* o, stage_spec& s) {
@@ -221,10 +256,12 @@ stage_kind make_kind() {
         else
           return {fault::stage, std::string(of.why_failed())};
       };
+    if constexpr (names_flush<host>) k.flush = [](void* h) { static_cast<host*>(h)->flush(); };
     if constexpr (std::is_base_of_v<lender, host>)
       k.lender_of = [](void* h) -> lender* { return static_cast<host*>(h); };
   }
   k.has_own_ticks = has_own_ticks<Stage>;
+  k.takes_any = takes_any<Stage>;
   if constexpr (requires { Stage::is_transfer; }) k.is_transfer = Stage::is_transfer;
   k.launch = [](runtime& rt, std::string name, actor_options const& how,
                 stage_memory* memory) -> stage_actor {

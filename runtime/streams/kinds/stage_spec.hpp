@@ -14,7 +14,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/streams/ports.hpp"
 
@@ -39,10 +41,15 @@ struct any_about {
 
 inline constexpr std::uint32_t most_ports = 16;  // of each kind that a stage has
 
-/// What a stage has said, by the numbers of its ports.
+/// What a stage is told of its graph, and what it has said, by the numbers of its ports.
 struct stage_spec {
   // -- for the runtime
   std::array<any_about, most_ports> inputs, outputs;
+  /// Of each output: whether each connected input takes such frames.
+  std::array<std::vector<bool (*)(any_about const&)>, most_ports> readers{};
+  double rate = 0;            // of the graph's clock
+  std::uint32_t sources = 1;  // of the graph
+  std::shared_ptr<void>* opened = nullptr;
   std::uint64_t scratch_bytes = 0;
   std::uint32_t kept_frames = 0;
   bool has_cost = false;
@@ -66,6 +73,28 @@ class spec_of {
   frame_of<true, Name> const* in() const {
     return all_.inputs[Stage::ports::template number_of<true, Name>()].template get<frame_of<true, Name>>();
   }
+  /// Whether a stage reads that output.
+  template <port_name Name>
+  bool is_read() const {
+    return !all_.readers[Stage::ports::template number_of<false, Name>()].empty();
+  }
+  /// Whether all that read it take such frames (`takes`, see stage_kind.hpp): a stage that can make frames of several
+  /// kinds asks before it says which.
+  template <port_name Name>
+  bool readers_take(frame_of<false, Name> const& frame) const {
+    any_about about;
+    about.set(frame);
+    for (auto const takes : all_.readers[Stage::ports::template number_of<false, Name>()])
+      if (!takes(about)) return false;
+    return true;
+  }
+  /// Ticks per second of the graph; 0: as fast as its sinks take them.
+  double rate() const noexcept { return all_.rate; }
+  /// How many sources the graph has.
+  std::uint32_t sources() const noexcept { return all_.sources; }
+  /// What `spec` has opened to look at it, such as a file that can be read only once: kept for its next call, and for
+  /// the stage's `host`, which takes it out. Null at first.
+  std::shared_ptr<void>& opened() const noexcept { return *all_.opened; }
   /// What the stage has said that it makes there; null: nothing yet.
   template <port_name Name>
   frame_of<false, Name> const* out() const {

@@ -47,13 +47,17 @@ void planned_stage::set_options(void const* bytes) {
   std::memcpy(static_cast<void*>(options.data()), bytes, kind->option_bytes);
 }
 
-stage_spec planned_stage::spec_for(std::array<any_about, most_ports> const& with) const {
+stage_spec planned_stage::spec_for(stage_spec const& told) const {
   auto const refused = [this](std::string const& why) {
     return fmt::format("the stage '{}' refuses what it is to work on: {}", name, why);
   };
   if (auto const why = wrong_option(*kind, option_bytes()); !why.empty()) throw graph_error(refused(why));
   stage_spec spec;
-  spec.inputs = with;
+  spec.inputs = told.inputs;
+  spec.readers = told.readers;
+  spec.rate = told.rate;
+  spec.sources = told.sources;
+  spec.opened = opened.get();
   try {
     if (kind->spec != nullptr) kind->spec(option_bytes(), spec);
   } catch (std::exception const& e) {
@@ -163,12 +167,27 @@ void graph_plan::sort() {
                                 fmt::join(circle, ", ")));
 }
 
+void graph_plan::check_taken(std::uint32_t s, std::array<any_about, most_ports> const& with) const {
+  auto const& inputs = stages[s].kind->inputs;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].takes(with[i]))
+      throw graph_error(fmt::format("the stage '{}' does not take the frames that come to {}{}{}",
+                                    stages[s].name, input_name(s, i), inputs[i].text != nullptr ? ": " : "",
+                                    inputs[i].text != nullptr ? inputs[i].text(with[i]) : ""));
+}
+
 void graph_plan::ask_for_specs(bool is_whole) {
   specs_.assign(stages.size(), {});
+  auto const sources = static_cast<std::uint32_t>(std::ranges::count_if(stages, [](planned_stage const& s) {
+    return std::ranges::all_of(s.inputs, [](auto const& in) { return in.from == no_stage; });
+  }));
   for (auto const s : order_) {
     auto const& stage = stages[s];
     auto const &inputs = stage.kind->inputs, &outputs = stage.kind->outputs;
-    std::array<any_about, most_ports> with{};
+    stage_spec told;
+    told.rate = rate;
+    told.sources = sources;
+    auto& with = told.inputs;
     bool all_known = true;
     for (std::uint32_t i = 0; i < inputs.size(); ++i) {
       auto const& in = stage.inputs[i];
@@ -176,7 +195,11 @@ void graph_plan::ask_for_specs(bool is_whole) {
       all_known = all_known && (with[i].is_known || inputs[i].is_optional);
     }
     if (!is_whole && !all_known) continue;  // it may still be connected
-    specs_[s] = stage.spec_for(with);
+    check_taken(s, with);
+    for (auto const& r : stages)
+      for (std::uint32_t i = 0; i < r.inputs.size(); ++i)
+        if (r.inputs[i].from == s) told.readers[r.inputs[i].output].push_back(r.kind->inputs[i].takes);
+    specs_[s] = stage.spec_for(told);
     for (std::uint32_t o = 0; o < outputs.size(); ++o)
       if (!specs_[s].outputs[o].is_known)
         throw graph_error(fmt::format(
@@ -304,6 +327,11 @@ planned_transfer const* graph_plan::transfer_to(std::uint32_t stage, std::uint32
 
 std::uint64_t graph_plan::frame_bytes(std::uint32_t stage, std::uint32_t output) const {
   return stages[stage].kind->outputs[output].bytes(specs_[stage].outputs[output]);
+}
+
+std::string graph_plan::frame_text(std::uint32_t stage, std::uint32_t output) const {
+  auto const text = stages[stage].kind->outputs[output].text;
+  return text != nullptr ? text(specs_[stage].outputs[output]) : std::string();
 }
 
 std::string graph_plan::why(std::uint32_t s) const {

@@ -32,13 +32,15 @@ struct planned_stage {
   std::vector<std::max_align_t> options;  // as many bytes as kind->option_bytes
   stage_options how;
   std::vector<planned_input> inputs;
+  std::shared_ptr<std::shared_ptr<void>> opened =
+      std::make_shared<std::shared_ptr<void>>();  // spec_of::opened
 
   void const* option_bytes() const noexcept { return options.data(); }
   /// kind->option_bytes of them.
   void set_options(void const* bytes);
-  /// Checks its options, and asks it what it needs and makes for these inputs. Outputs stay unknown if nothing says
-  /// what they have. Throws graph_error.
-  stage_spec spec_for(std::array<any_about, most_ports> const& inputs) const;
+  /// Checks its options, and asks it what it needs and makes for these inputs, in a graph that is as `told` says.
+  /// Outputs stay unknown if nothing says what they have. Throws graph_error.
+  stage_spec spec_for(stage_spec const& told) const;
   /// Whether it may be run to see how long it takes. A source or a sink would do something for others to see.
   bool is_measurable(stage_spec const& spec) const;
   /// Its half on the host; null: it has none. Throws graph_error.
@@ -77,6 +79,7 @@ class graph_plan {
   graph_plan(std::vector<planned_device> devices, backend use, std::vector<std::uint32_t> allowed = {});
 
   std::vector<planned_stage> stages;
+  double rate = 0;  // of the graph's clock
   /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage that does
   /// not say so.
   std::function<std::optional<std::uint64_t>(planned_stage const&, stage_spec const&, std::uint32_t)> measure;
@@ -95,6 +98,8 @@ class graph_plan {
   /// Puts another stage with the same ports and frames in the place of one.
   void replace(std::uint32_t stage, planned_stage next, stage_spec spec);
   std::uint64_t frame_bytes(std::uint32_t stage, std::uint32_t output) const;
+  /// What they are, for people; empty: their type does not say.
+  std::string frame_text(std::uint32_t stage, std::uint32_t output) const;
   /// Why the stage works where it does.
   std::string why(std::uint32_t stage) const;
   /// "stage.port"
@@ -105,6 +110,7 @@ class graph_plan {
   void check_connections() const;
   void check_replicas() const;
   void sort();
+  void check_taken(std::uint32_t stage, std::array<any_about, most_ports> const& with) const;
   void ask_for_specs(bool is_whole);
   void choose_places();
   void find_transfers();

@@ -109,7 +109,8 @@ TEST_CASE("clients that are no readers are disconnected, and hurt nobody", "[net
     REQUIRE(s.receive(answer));
     CHECK(answer.refuses == 1);
     CHECK(std::string(answer.reason) ==
-          "the reader speaks version 99 of the protocol, and the writer version 1");
+          "the reader speaks version 99 of the protocol, and the writer version " +
+              std::to_string(streams::wire_version));
   }
   SECTION("a delivery that does not exist") {
     auto const s = raw_socket::to(h.path);

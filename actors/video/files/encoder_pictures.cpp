@@ -1,0 +1,171 @@
+#include "actors/video/files/encoder_pictures.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "actors/video/files/video_errors.hpp"
+#include "runtime/text/shown_url.hpp"
+
+extern "C" {
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+}
+
+namespace rondo::video {
+
+namespace {
+
+bool has_opacities(AVPixelFormat f) {
+  auto const* const d = av_pix_fmt_desc_get(f);
+  return d != nullptr && (f == AV_PIX_FMT_PAL8 || (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0);
+}
+
+AVPixelFormat nearest(image const& about, AVCodec const* codec) {
+  auto const own = ffmpeg::format_of(about.format);
+  if (codec->pix_fmts == nullptr) return own;
+  bool only_full = about.colours.is_full != 0;
+  for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+    if (*f == own) return own;
+  // JPEG's: the same planes, in full range.
+  for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+    if (*f == AV_PIX_FMT_YUVJ420P && (only_full || about.format == pixel_format::i420)) return *f;
+  bool const transparent = about.format == pixel_format::i420a;
+  if (transparent)  // RGB formats keep them best
+    for (auto const wanted : {AV_PIX_FMT_RGBA, AV_PIX_FMT_BGRA, AV_PIX_FMT_ARGB, AV_PIX_FMT_PAL8})
+      for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+        if (*f == wanted) return *f;
+  if (!transparent)
+    for (auto const wanted : {AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24, AV_PIX_FMT_PAL8})
+      for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+        if (*f == wanted) return *f;
+  return avcodec_find_best_pix_fmt_of_list(codec->pix_fmts, own, transparent ? 1 : 0, nullptr);
+}
+
+}  // namespace
+
+encoder_pictures::encoder_pictures(image const& about, AVCodec const* codec, std::string const& file)
+    : about_(about),
+      file_(shown_url(file)),
+      format_(nearest(about, codec)),
+      colours_(about.colours),
+      frame_(ffmpeg::new_frame()) {
+  auto const own = ffmpeg::format_of(about.format);
+  auto const target = format_ == AV_PIX_FMT_PAL8 ? AV_PIX_FMT_BGRA : format_;
+  keeps_opacities_ = about.format == pixel_format::i420a && has_opacities(format_);
+  if (about.format == pixel_format::i420a && !keeps_opacities_)
+    remarks_ = "opacities are left out: what is transparent becomes black";
+  if (about.format == pixel_format::i420_10 && av_pix_fmt_desc_get(format_)->comp[0].depth <= 8)
+    remarks_ = "its 10 bits a sample become 8";
+  bool const to_rgb = ffmpeg::is_rgb(target);
+  bool const jpeg =
+      target == AV_PIX_FMT_YUVJ420P || target == AV_PIX_FMT_YUVJ422P || target == AV_PIX_FMT_YUVJ444P;
+  if (jpeg) {  // its header has no other matrix, and no other range
+    colours_.is_full = 1;
+    colours_.matrix = 6;
+  }
+  if (to_rgb) colours_.is_full = 1, colours_.matrix = 0;
+  frame_->format = target;
+  frame_->width = about.width;
+  frame_->height = about.height;
+  if (av_frame_get_buffer(frame_.get(), 0) < 0) throw std::bad_alloc();
+  bool const matrix_stays = ffmpeg::coefficients_of(colours_) == ffmpeg::coefficients_of(about.colours) ||
+                            (colours_.matrix == 6 && about.colours.matrix == 2) || to_rgb;
+  bool const copies = (target == own || (target == AV_PIX_FMT_YUVJ420P && own == AV_PIX_FMT_YUV420P)) &&
+                      matrix_stays && colours_.is_full == about.colours.is_full;
+  if (copies) return;
+  // Opacities that are left out are over black already: premultiplied.
+  auto const from = about.format == pixel_format::i420a && !keeps_opacities_ ? AV_PIX_FMT_YUV420P : own;
+  scaler_.reset(sws_getContext(about.width, about.height, from, about.width, about.height, target,
+                               SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP,
+                               nullptr, nullptr, nullptr));
+  if (!scaler_)
+    throw video_error(fmt::format("cannot write '{}': pictures of {}x{} cannot become {}", file_, about.width,
+                                  about.height, av_get_pix_fmt_name(target)));
+  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(ffmpeg::coefficients_of(about.colours)),
+                           about.colours.is_full,
+                           sws_getCoefficients(to_rgb ? ffmpeg::coefficients_of(about.colours)
+                                                      : ffmpeg::coefficients_of(colours_)),
+                           colours_.is_full, 0, 1 << 16, 1 << 16);
+}
+
+std::byte const* encoder_pictures::without_premultiplication(std::byte const* data) {
+  plain_.assign(data, data + about_.bytes());
+  // A block has no set alignment here; planes only need to lie as planes_at has them.
+  auto const planes = planes_at(about_, plain_.data());
+  for (int p = 0; p < 3; ++p) {
+    int const shrink = p == 0 ? 1 : 2;
+    for (std::int32_t y = 0; y < planes.of[p].height; ++y) {
+      auto* const row = planes.of[p].row(y);
+      auto const* const opacity = planes.of[3].row(shrink * y);
+      for (std::int32_t x = 0; x < planes.of[p].width; ++x) {
+        int const a = opacity[shrink * x];
+        row[x] = static_cast<std::uint8_t>(a == 0 ? (p == 0 ? 16 : 128)
+                                                  : std::min((row[x] * 255 + a / 2) / a, 255));
+      }
+    }
+  }
+  return plain_.data();
+}
+
+AVFrame* encoder_pictures::make(std::byte const* data) {
+  if (av_frame_make_writable(frame_.get()) < 0) throw std::bad_alloc();
+  auto of = about_;
+  if (about_.format == pixel_format::i420a) {
+    if (keeps_opacities_)
+      data = without_premultiplication(data);
+    else
+      of.format = pixel_format::i420;  // the planes come first
+  }
+  ffmpeg::plane_pointers const from(of, data);
+  if (scaler_)
+    sws_scale(scaler_.get(), from.data, from.strides, 0, about_.height, frame_->data, frame_->linesize);
+  else
+    av_image_copy(frame_->data, frame_->linesize, const_cast<std::uint8_t const**>(from.data), from.strides,
+                  ffmpeg::format_of(of.format), about_.width, about_.height);
+  ffmpeg::set_colours(*frame_, colours_);
+  frame_->sample_aspect_ratio = {about_.aspect_num, std::max<int>(about_.aspect_den, 1)};
+  frame_->interlaced_frame = about_.fields != field_order::progressive;
+  frame_->top_field_first = about_.fields == field_order::top_first;
+  if (format_ != AV_PIX_FMT_PAL8) return frame_.get();
+  make_palette(*frame_);
+  return coloured_.get();
+}
+
+void encoder_pictures::make_palette(AVFrame& from) {
+  auto const check = [this](int result) {
+    if (result < 0)
+      throw video_error(
+          fmt::format("cannot write '{}': no palette of 256 colours: {}", file_, ffmpeg::text(result)));
+  };
+  // One graph for each picture: palettegen gives its palette at the end.
+  palette_.reset(avfilter_graph_alloc());
+  if (!palette_) throw std::bad_alloc();
+  palette_->nb_threads = 1;
+  auto const source =
+      fmt::format("video_size={}x{}:pix_fmt={}:time_base=1/1", from.width, from.height, from.format);
+  check(avfilter_graph_create_filter(&in_, avfilter_get_by_name("buffer"), "in", source.c_str(), nullptr,
+                                     palette_.get()));
+  check(avfilter_graph_create_filter(&out_, avfilter_get_by_name("buffersink"), "out", nullptr, nullptr,
+                                     palette_.get()));
+  AVFilterInOut *outputs = avfilter_inout_alloc(), *inputs = avfilter_inout_alloc();
+  if (outputs == nullptr || inputs == nullptr) throw std::bad_alloc();
+  outputs->name = av_strdup("in");
+  outputs->filter_ctx = in_;
+  inputs->name = av_strdup("out");
+  inputs->filter_ctx = out_;
+  int const parsed = avfilter_graph_parse_ptr(
+      palette_.get(), "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1", &inputs,
+      &outputs, nullptr);
+  avfilter_inout_free(&inputs);
+  avfilter_inout_free(&outputs);
+  check(parsed);
+  check(avfilter_graph_config(palette_.get(), nullptr));
+  from.pts = 0;
+  check(av_buffersrc_add_frame_flags(in_, &from, AV_BUFFERSRC_FLAG_KEEP_REF));
+  check(av_buffersrc_add_frame(in_, nullptr));
+  coloured_ = ffmpeg::new_frame();
+  check(av_buffersink_get_frame(out_, coloured_.get()));
+}
+
+}  // namespace rondo::video

@@ -1,0 +1,45 @@
+// Pictures in the form that an encoder takes: its planes, its range of samples, with opacities if it has them.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/video/files/ffmpeg.hpp"
+
+namespace rondo::video {
+
+class encoder_pictures {
+ public:
+  /// Chooses what the codec takes that comes nearest to the pictures. `file`: for messages. Throws video_error.
+  encoder_pictures(image const& about, AVCodec const* codec, std::string const& file);
+
+  AVPixelFormat format() const noexcept { return format_; }
+  /// What the samples mean that the encoder gets.
+  colour_description const& colours() const noexcept { return colours_; }
+  /// What is lost, for people; empty: nothing.
+  std::string const& remarks() const noexcept { return remarks_; }
+
+  /// The picture; the frame belongs to this object, and may be changed by the encoder alone. Throws video_error.
+  AVFrame* make(std::byte const* data);
+
+ private:
+  std::byte const* without_premultiplication(std::byte const* data);
+  void make_palette(AVFrame& from);
+
+  image about_;
+  std::string file_;
+  AVPixelFormat format_;
+  colour_description colours_;
+  bool keeps_opacities_ = false;
+  std::string remarks_;
+  ffmpeg::frame frame_;
+  ffmpeg::scaler scaler_;         // null: planes are copied
+  std::vector<std::byte> plain_;  // i420a, without premultiplication
+  ffmpeg::filters palette_;       // of GIF: each picture has its own 256 colours
+  AVFilterContext *in_ = nullptr, *out_ = nullptr;
+  ffmpeg::frame coloured_;
+};
+
+}  // namespace rondo::video

@@ -1,0 +1,18 @@
+// The errors of the video reader and writer.
+#pragma once
+
+#include <stdexcept>
+
+namespace rondo::video {
+
+/// The message says what was tried, what was found and what to do.
+struct video_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The source does not exist or cannot be opened. Any other video_error is about its contents.
+struct video_open_error : video_error {
+  using video_error::video_error;
+};
+
+}  // namespace rondo::video

@@ -1,0 +1,55 @@
+// Colours that are drawn, red, green and blue as sRGB has them, as the samples of a picture with a given meaning.
+#pragma once
+
+#include "actors/video/pixels/image.hpp"
+
+namespace rondo::video {
+
+struct rgb {
+  std::uint8_t r, g, b;
+};
+
+/// A colour as it is stored in a picture.
+struct sample_colour {
+  std::uint8_t y, u, v;
+};
+
+/// The shares of red and blue in brightness, times 10000 (ITU-T H.273, matrix coefficients). What is not said is
+/// BT.601, as FFmpeg has it.
+struct brightness_shares {
+  std::int32_t red, blue;
+};
+RONDO_HD constexpr brightness_shares shares_of(std::uint8_t matrix) {
+  switch (matrix) {
+    case 1:
+      return {2126, 722};
+    case 4:
+      return {3000, 1100};
+    case 7:
+      return {2120, 870};
+    case 9:
+    case 10:
+      return {2627, 593};
+    default:
+      return {2990, 1140};
+  }
+}
+
+/// In whole numbers, so that every device finds the same.
+RONDO_HD constexpr sample_colour samples_of(rgb c, colour_description const& of) {
+  auto const shares = shares_of(of.matrix);
+  std::int32_t const bright =
+      shares.red * c.r + (10'000 - shares.red - shares.blue) * c.g + shares.blue * c.b;  // times 10000
+  std::int64_t const scale_y = of.is_full != 0 ? 255 : 219, scale_c = of.is_full != 0 ? 255 : 224;
+  auto const rounded = [](std::int64_t value, std::int64_t by, std::int64_t above) {
+    auto const sample = above + (value >= 0 ? (value + by / 2) / by : -((-value + by / 2) / by));
+    return static_cast<std::uint8_t>(sample < 0 ? 0 : sample > 255 ? 255 : sample);
+  };
+  return {
+      rounded(scale_y * bright, 255 * 10'000, of.is_full != 0 ? 0 : 16),
+      rounded(scale_c * (10'000 * c.b - bright), std::int64_t{2} * (10'000 - shares.blue) * 255, 128),
+      rounded(scale_c * (10'000 * c.r - bright), std::int64_t{2} * (10'000 - shares.red) * 255, 128),
+  };
+}
+
+}  // namespace rondo::video
