@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 
 namespace clip_test {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "actors/video/files/encoder_pictures.hpp"
-#include "actors/video/files/video_errors.hpp"
+#include "actors/video/ffmpeg/encoder_pictures.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/text/shown_url.hpp"
 

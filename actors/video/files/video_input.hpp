@@ -5,8 +5,8 @@
 #include <chrono>
 #include <string>
 
-#include "actors/video/files/ffmpeg.hpp"
-#include "actors/video/files/video_errors.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 
 namespace rondo::video {
 

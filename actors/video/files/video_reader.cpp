@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "actors/video/files/packet_queue.hpp"
+#include "actors/video/ffmpeg/packet_queue.hpp"
 
 namespace rondo::video {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/video/files/picture_conversion.hpp"
+#include "actors/video/ffmpeg/picture_conversion.hpp"
 #include "actors/video/files/video_input.hpp"
 #include "runtime/os/made_here.hpp"
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/video/files/encoder_pictures.hpp"
-#include "actors/video/sound/sound_track.hpp"
+#include "actors/video/ffmpeg/encoder_pictures.hpp"
+#include "actors/video/ffmpeg/sound_track.hpp"
 #include "actors/video/files/whole_mp4.hpp"
 #include "runtime/files/file_size_errors.hpp"
 #include "runtime/files/part_file.hpp"

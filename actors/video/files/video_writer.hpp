@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/video/files/video_errors.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/sound.hpp"
 #include "runtime/os/made_here.hpp"

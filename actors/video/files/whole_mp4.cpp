@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 
 namespace rondo::video {
 

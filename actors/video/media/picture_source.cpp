@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "actors/video/sound/sound_feed.hpp"
+#include "actors/video/files/sound_feed.hpp"
 #include "actors/video/files/video_reader.hpp"
 #include "actors/video/media/camera.hpp"
 #include "actors/video/media/file_source.hpp"

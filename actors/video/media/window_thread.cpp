@@ -4,8 +4,11 @@
 #include <SDL_syswm.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -98,15 +101,29 @@ void window_thread::survive_server(SDL_Window* window) {
   SDL_SysWMinfo about;
   SDL_VERSION(&about.version);
   if (SDL_GetWindowWMInfo(window, &about) != SDL_TRUE || about.subsystem != SDL_SYSWM_X11) return;
-  // Xlib ends the process when its server dies, unless it is told what else to do (since 1.7). SDL loads it by itself.
-  using handler = void (*)(Display*, void*);
-  using set_handler = void (*)(Display*, handler, void*);
+  // Xlib ends the process when its server dies, unless it is told what else to do (since 1.7): first the handler of all
+  // connections, which may only say so, and then that of this one. SDL loads Xlib by itself.
+  using says = int (*)(Display*);
+  using ends = void (*)(Display*, void*);
   void* const xlib = ::dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
-  auto const set =
-      xlib != nullptr ? reinterpret_cast<set_handler>(::dlsym(xlib, "XSetIOErrorExitHandler")) : nullptr;
-  if (set == nullptr) return;
-  set(
-      about.info.x11.display, [](Display*, void* of) { static_cast<window_thread*>(of)->is_lost_ = true; },
+  if (xlib == nullptr) return;
+  auto const set_says = reinterpret_cast<says (*)(says)>(::dlsym(xlib, "XSetIOErrorHandler"));
+  auto const set_ends =
+      reinterpret_cast<void (*)(Display*, ends, void*)>(::dlsym(xlib, "XSetIOErrorExitHandler"));
+  if (set_says == nullptr || set_ends == nullptr) return;
+  set_says([](Display*) { return 0; });
+  set_ends(
+      about.info.x11.display,
+      [](Display*, void* of) {
+        static_cast<window_thread*>(of)->is_lost_ = true;
+        // Xlib has left its locks closed, on which the end of OpenGL's drivers would wait for ever.
+        ::on_exit(
+            [](int status, void*) {
+              std::fflush(nullptr);
+              ::_exit(status);
+            },
+            nullptr);
+      },
       this);
 }
 

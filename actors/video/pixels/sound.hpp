@@ -16,7 +16,7 @@ struct sound {
                channels = 0;      // samples per second; 0 channels: there is no sound, and no frame comes
   std::uint32_t most_bytes = 64;  // of a frame's data
   std::uint32_t codec = 0;        // 0: samples; else FFmpeg's number of the packets' codec
-  std::uint32_t parameters = 0;   // of packets: where this process has the rest (sound/sound_parameters.hpp)
+  std::uint32_t parameters = 0;   // of packets: where this process has the rest (ffmpeg/sound_parameters.hpp)
 
   RONDO_HD std::uint64_t bytes() const noexcept { return most_bytes; }
   /// Whether it is what every stage takes that takes sound.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 
 namespace rondo::video {
 

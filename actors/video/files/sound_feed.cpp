@@ -1,12 +1,12 @@
-#include "actors/video/sound/sound_feed.hpp"
+#include "actors/video/files/sound_feed.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "actors/video/ffmpeg/sound_parameters.hpp"
 #include "actors/video/files/video_reader.hpp"
-#include "actors/video/sound/sound_parameters.hpp"
 
 namespace rondo::video {
 

@@ -1,4 +1,4 @@
-#include "actors/video/sound/sound_parameters.hpp"
+#include "actors/video/ffmpeg/sound_parameters.hpp"
 
 #include <deque>
 #include <mutex>

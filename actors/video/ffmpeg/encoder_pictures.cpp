@@ -1,10 +1,10 @@
-#include "actors/video/files/encoder_pictures.hpp"
+#include "actors/video/ffmpeg/encoder_pictures.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
-#include "actors/video/files/video_errors.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 #include "runtime/text/shown_url.hpp"
 
 extern "C" {

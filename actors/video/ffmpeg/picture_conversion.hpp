@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 
 namespace rondo::video {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 
 namespace rondo::video {
 

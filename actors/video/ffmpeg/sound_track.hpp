@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "actors/video/files/ffmpeg.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
 #include "actors/video/pixels/sound.hpp"
 
 extern "C" {

@@ -1,4 +1,4 @@
-#include "actors/video/files/picture_conversion.hpp"
+#include "actors/video/ffmpeg/picture_conversion.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "actors/video/files/video_errors.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 #include "kernels/pixels/portable.hpp"
 
 extern "C" {

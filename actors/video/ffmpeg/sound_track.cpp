@@ -1,12 +1,12 @@
-#include "actors/video/sound/sound_track.hpp"
+#include "actors/video/ffmpeg/sound_track.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "actors/video/files/video_errors.hpp"
-#include "actors/video/sound/sound_parameters.hpp"
+#include "actors/video/ffmpeg/sound_parameters.hpp"
+#include "actors/video/ffmpeg/video_errors.hpp"
 
 namespace rondo::video {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "actors/video/files/ffmpeg.hpp"
-#include "actors/video/files/packet_queue.hpp"
+#include "actors/video/ffmpeg/ffmpeg.hpp"
+#include "actors/video/ffmpeg/packet_queue.hpp"
 #include "actors/video/pixels/sound.hpp"
 
 extern "C" {
