@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/video/ffmpeg/video_errors.hpp"
+#include "actors/video/pixels/rates.hpp"
 #include "kernels/pixels/portable.hpp"
 
 extern "C" {
@@ -140,6 +141,11 @@ picture_conversion::picture_conversion(std::string source, AVFormatContext* inpu
   auto const rate = steady_rate(input, of, first);
   about_.rate_num = static_cast<std::uint32_t>(rate.num);
   about_.rate_den = static_cast<std::uint32_t>(rate.den);
+  // What is guessed from times that were rounded is meant to be a usual rate.
+  image usual;
+  if (rate.num > 0) set_rate(usual, av_q2d(rate));
+  if (usual.rate_den == 1 || usual.rate_den == 1001)
+    about_.rate_num = usual.rate_num, about_.rate_den = usual.rate_den;
 
   auto& c = about_.colours;
   c.primaries = static_cast<std::uint8_t>(first.color_primaries);

@@ -512,7 +512,8 @@ void video_writer::flush() {
   if (s.encoder) s.drain();
   s.encoder.reset();
   s.check("write", av_interleaved_write_frame(s.output, nullptr));
-  s.check("write", av_write_frame(s.output, nullptr));
+  // The first of these may write an index alone, and the second one what it is for.
+  for (int part = 0; part < 2; ++part) s.check("write", av_write_frame(s.output, nullptr));
   if (s.output->pb == nullptr) return;
   avio_flush(s.output->pb);
   s.check("write", s.output->pb->error);

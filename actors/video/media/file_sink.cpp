@@ -7,27 +7,13 @@
 #include <vector>
 
 #include "actors/video/files/video_writer.hpp"
+#include "actors/video/pixels/rates.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
 
 namespace rondo::video {
 
 namespace {
-
-/// A rate as a fraction: 29.97 is 30000/1001.
-void set_rate(image& about, double rate) {
-  about.rate_num = about.rate_den = 1;
-  for (std::uint32_t const den : {1u, 1001u}) {
-    auto const num = std::round(rate * den / (den == 1 ? 1 : 1000)) * (den == 1 ? 1 : 1000);
-    if (num >= 1 && std::abs(num / den - rate) < rate * 1e-5) {
-      about.rate_num = static_cast<std::uint32_t>(num);
-      about.rate_den = den;
-      return;
-    }
-  }
-  about.rate_den = 1000;
-  about.rate_num = static_cast<std::uint32_t>(std::max(1.0, std::round(rate * 1000)));
-}
 
 writing writing_of(file_sink::options const& o, streams::host_link& link) {
   return {.container = o.container.c_str(),

@@ -181,6 +181,11 @@ void graph_plan::ask_for_specs(bool is_whole) {
   auto const sources = static_cast<std::uint32_t>(std::ranges::count_if(stages, [](planned_stage const& s) {
     return std::ranges::all_of(s.inputs, [](auto const& in) { return in.from == no_stage; });
   }));
+  std::vector<std::vector<std::pair<std::uint32_t, bool (*)(any_about const&)>>> readers(stages.size());
+  for (auto const& r : stages)
+    for (std::uint32_t i = 0; i < r.inputs.size(); ++i)
+      if (auto const& in = r.inputs[i]; in.from != no_stage)
+        readers[in.from].emplace_back(in.output, r.kind->inputs[i].takes);
   for (auto const s : order_) {
     auto const& stage = stages[s];
     auto const &inputs = stage.kind->inputs, &outputs = stage.kind->outputs;
@@ -196,9 +201,7 @@ void graph_plan::ask_for_specs(bool is_whole) {
     }
     if (!is_whole && !all_known) continue;  // it may still be connected
     check_taken(s, with);
-    for (auto const& r : stages)
-      for (std::uint32_t i = 0; i < r.inputs.size(); ++i)
-        if (r.inputs[i].from == s) told.readers[r.inputs[i].output].push_back(r.kind->inputs[i].takes);
+    for (auto const& [output, takes] : readers[s]) told.readers[output].push_back(takes);
     specs_[s] = stage.spec_for(told);
     for (std::uint32_t o = 0; o < outputs.size(); ++o)
       if (!specs_[s].outputs[o].is_known)
