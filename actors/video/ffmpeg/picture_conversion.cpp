@@ -269,13 +269,13 @@ void picture_conversion::give(AVFrame* frame) {
 }
 
 bool picture_conversion::take(AVFrame& to) {
+  av_frame_unref(&to);
   for (;;) {
     if (!graph_) {
       if (!std::exchange(has_waiting_, false)) return false;
       av_frame_move_ref(&to, waiting_.get());
       return true;
     }
-    av_frame_unref(&to);
     int const result = av_buffersink_get_frame(out_, &to);
     if (result >= 0) {
       if (to.pts != AV_NOPTS_VALUE) to.pts = av_rescale_q(to.pts, av_buffersink_get_time_base(out_), tick_);
