@@ -163,6 +163,7 @@ struct from_network {
     }
     Frame about;
     std::memcpy(&about, f->about, sizeof about);
+    if constexpr (requires { about.from_elsewhere(); }) about.from_elsewhere();
     auto const to = ctx.template output<Port>(about);
     if (!to) return;
     std::memcpy(to.data, f->data.get(), f->bytes);

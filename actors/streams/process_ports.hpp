@@ -135,6 +135,7 @@ struct from_process {
       say_what_is_wrong(ctx, f, shape);
       return ctx.fail(errc::wrong_size);
     }
+    if constexpr (requires { found.from_elsewhere(); }) found.from_elsewhere();
     ctx.comes_from(f.origin);
     if (auto const block = ctx.template lend<Port>(found, f.data); block != frame_pool::none)
       reader.lend(block);

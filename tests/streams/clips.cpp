@@ -11,6 +11,7 @@
 extern "C" {
 #include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
+#include <libavutil/mastering_display_metadata.h>
 }
 
 namespace clip_test {
@@ -134,6 +135,15 @@ void make(recipe const& r) {
     av_display_rotation_set(matrix, r.rotate);
     if (r.mirrored) av_display_matrix_flip(matrix, 1, 0);
   }
+  if (r.brightest != 0) {
+    std::size_t bytes = 0;
+    auto* const light = av_content_light_metadata_alloc(&bytes);
+    light->MaxCLL = r.brightest;
+    light->MaxFALL = r.brightest / 2;
+    check(av_stream_add_side_data(video.stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+                                  reinterpret_cast<std::uint8_t*>(light), bytes),
+          "light");
+  }
   std::unique_ptr<encoder> sound;
   if (r.sound != nullptr) {
     auto const* const codec = avcodec_find_encoder_by_name(r.sound);
@@ -237,6 +247,9 @@ contents read(std::string const& file) {
   if (auto const* const matrix = reinterpret_cast<std::int32_t const*>(
           av_stream_get_side_data(s, AV_PKT_DATA_DISPLAYMATRIX, nullptr)))
     c.rotate = static_cast<int>(std::lround(-av_display_rotation_get(matrix)));
+  if (auto const* const light = reinterpret_cast<AVContentLightMetadata const*>(
+          av_stream_get_side_data(s, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, nullptr)))
+    c.brightest = light->MaxCLL;
   ffmpeg::codec_context const decoder(avcodec_alloc_context3(codec));
   check(avcodec_parameters_to_context(decoder.get(), s->codecpar), "decoder");
   check(avcodec_open2(decoder.get(), codec, nullptr), "decoder");

@@ -31,6 +31,7 @@ struct recipe {
   AVRational aspect{1, 1};
   int rotate = 0;  // degrees clockwise that players turn it
   bool mirrored = false;
+  unsigned brightest = 0;  // of HDR: the brightest pixel, in cd/m2; 0: it is not said
   bool interlaced = false;
   int opacity = 255;            // of all patches
   char const* sound = nullptr;  // its codec
@@ -45,6 +46,7 @@ struct contents {
   AVRational rate{}, aspect{};
   colour_description colours;
   bool interlaced = false;
+  unsigned brightest = 0;
   std::vector<double> times;       // of the pictures, in seconds
   double lasts = 0;                // the last picture
   std::vector<std::string> heard;  // packets of sound

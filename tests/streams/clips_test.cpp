@@ -230,14 +230,20 @@ TEST_CASE("colours: RGB becomes BT.601 or, in high pictures, BT.709, and stills 
 TEST_CASE("10 bits stay where no stage works on the pictures", "[clips]") {
   rondo_test::scratch_directory const dir("clips");
   auto const in = (dir.directory / "in.mkv").string(), out = (dir.directory / "out.mkv").string();
-  make({.file = in, .format = AV_PIX_FMT_YUV420P10, .pictures = 3, .colours = {9, 16, 9, 0}});
+  make({.file = in,
+        .format = AV_PIX_FMT_YUV420P10,
+        .pictures = 3,
+        .colours = {9, 16, 9, 0},
+        .brightest = 1000});
   auto p = lossless();
   p.draws = false;
   auto const o = pass(in, out, p);
   CHECK(o.out.format == AV_PIX_FMT_YUV420P10);
   check_colours(o.out, {9, 16, 9, 0});
   CHECK(o.out.colours.transfer == 16);
+  CHECK(o.out.brightest == 1000);
   CHECK_THAT(o.remarks, Contains("PQ or HLG") && !Contains("become 8"));
+  CHECK(pass(in, (dir.directory / "out.mp4").string(), {.draws = false}).out.brightest == 1000);
 }
 
 TEST_CASE("shape: turned, with pixels that are not square, of odd sizes, interlaced, or transparent",

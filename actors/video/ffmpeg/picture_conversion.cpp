@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "actors/video/ffmpeg/light_metadata.hpp"
 #include "actors/video/ffmpeg/video_errors.hpp"
 #include "actors/video/pixels/rates.hpp"
 #include "kernels/pixels/portable.hpp"
@@ -147,6 +148,7 @@ picture_conversion::picture_conversion(std::string source, AVFormatContext* inpu
   if (usual.rate_den == 1 || usual.rate_den == 1001)
     about_.rate_num = usual.rate_num, about_.rate_den = usual.rate_den;
 
+  about_.light = keep_light_metadata(*of, first);
   auto& c = about_.colours;
   c.primaries = static_cast<std::uint8_t>(first.color_primaries);
   c.transfer = static_cast<std::uint8_t>(first.color_trc);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "actors/video/ffmpeg/encoder_pictures.hpp"
+#include "actors/video/ffmpeg/light_metadata.hpp"
 #include "actors/video/ffmpeg/sound_track.hpp"
 #include "actors/video/files/whole_mp4.hpp"
 #include "runtime/files/file_size_errors.hpp"
@@ -68,7 +69,7 @@ container_kind const* kind_of(Kinds const& all, std::string const& path) {
 }
 
 constexpr std::int64_t least_of_gif = 2;  // hundredths of a second: less is shown as ten by most programs
-constexpr std::int64_t varying_ticks = 90'000;  // a second, of pictures without a steady rate
+constexpr int varying_ticks = 90'000;     // a second, of pictures without a steady rate
 
 }  // namespace
 
@@ -100,6 +101,8 @@ struct video_writer::state {
   void open_file();
   void begin(image const& of, sound const* with);
   void open_encoder();
+  void choose_ticks();
+  void set_options(AVDictionary*& options);
   void remark_limits(sound const* with);
   std::int64_t pts_for(shown_time const& when);
   void encode(AVFrame const* f);
@@ -220,41 +223,73 @@ void video_writer::state::open_file() {
   output->flags |= AVFMT_FLAG_FLUSH_PACKETS;
 }
 
-void video_writer::state::open_encoder() {
-  encoder.reset(avcodec_alloc_context3(codec));
-  if (!encoder) throw std::bad_alloc();
+/// The encoder's ticks: a steady rate meets them exactly, and they are fine enough for a picture beside it.
+void video_writer::state::choose_ticks() {
   bool const steady = about.rate_num != 0 && about.rate_den != 0;
-  AVRational rate{static_cast<int>(about.rate_num), static_cast<int>(std::max(about.rate_den, 1u))};
-  std::int64_t ticks = varying_ticks;
-  frame_ticks = 0;
+  AVRational const rate{static_cast<int>(about.rate_num), static_cast<int>(std::max(about.rate_den, 1u))};
   std::string_view const name = container->name;
-  if (steady) {
-    // Ticks that a steady rate meets exactly, and that are fine enough for a picture beside it.
-    std::int64_t fine = 1;
+  // Their headers say a rate by the ticks.
+  bool const ticks_are_rate = name == "avi" || how.is_pattern || codec->id == AV_CODEC_ID_MPEG4 ||
+                              codec->id == AV_CODEC_ID_MPEG2VIDEO;
+  frame_ticks = 0;
+  if (codec->id == AV_CODEC_ID_GIF) {
+    encoder->time_base = {1, 100};
+    if (steady) frame_ticks = std::max<std::int64_t>(1, std::llround(100.0 * rate.den / rate.num));
+  } else if (steady && ticks_are_rate) {
+    encoder->time_base = av_inv_q(rate);
+    frame_ticks = 1;
+  } else if (steady) {
+    int fine = 1;
     while (rate.num * fine < 10'000) ++fine;
-    ticks = rate.num * fine;
-    frame_ticks = rate.den * fine;
-    if (name == "avi" || codec->id == AV_CODEC_ID_MPEG4 || codec->id == AV_CODEC_ID_MPEG2VIDEO ||
-        how.is_pattern)
-      ticks = rate.num, frame_ticks = rate.den;  // the header says the rate by it
-  } else if (name == "avi" || codec->id == AV_CODEC_ID_MPEG4) {
-    ticks = 1000;
+    encoder->time_base = {1, rate.num * fine};
+    frame_ticks = std::int64_t{rate.den} * fine;
+  } else {
+    encoder->time_base = {1, ticks_are_rate ? 1000 : varying_ticks};
   }
-  if (codec->id == AV_CODEC_ID_GIF)
-    ticks = 100,
-    frame_ticks = steady ? std::max<std::int64_t>(1, std::llround(100.0 * rate.den / rate.num)) : 0;
-  encoder->width = about.width;
-  encoder->height = about.height;
-  encoder->pix_fmt = pictures->format();
-  encoder->time_base = {1, static_cast<int>(ticks)};
-  if (name == "avi" && steady) encoder->time_base = av_inv_q(rate), frame_ticks = 1;
-  if ((codec->id == AV_CODEC_ID_MPEG4 || codec->id == AV_CODEC_ID_MPEG2VIDEO || how.is_pattern) && steady)
-    encoder->time_base = av_inv_q(rate), frame_ticks = 1;
   if (steady) encoder->framerate = rate;
-  encoder->sample_aspect_ratio = {about.aspect_num, std::max<int>(about.aspect_den, 1)};
   encoder->gop_size = how.key_every > 0 ? how.key_every
                       : steady          ? std::max(2, static_cast<int>(std::lround(2 * av_q2d(rate))))
                                         : 60;
+}
+
+/// What each encoder calls quality, speed and memory.
+void video_writer::state::set_options(AVDictionary*& options) {
+  auto const set = [&options](char const* key, std::string const& value) {
+    av_dict_set(&options, key, value.c_str(), 0);
+  };
+  std::string_view const by = codec->name;
+  bool const is_x26 = by == "libx264" || by == "libx265", is_vpx = by.starts_with("libvpx");
+  if (is_x26) {
+    set("preset", how.preset.empty() ? "veryfast" : how.preset);
+    if (how.low_memory)
+      set(by == "libx264" ? "x264-params" : "x265-params", "rc-lookahead=0:sync-lookahead=0:mbtree=0");
+  } else if (is_vpx) {
+    set("deadline", "good");
+    set("cpu-used", how.preset.empty() ? "5" : how.preset);
+    set("row-mt", "1");
+    set("lag-in-frames", how.low_memory ? "0" : "8");
+  }
+  if (how.bit_rate > 0) {
+    encoder->bit_rate = std::int64_t{how.bit_rate} * 1000;
+  } else if (is_x26) {
+    set("crf", std::to_string(how.quality));
+  } else if (is_vpx) {
+    if (how.quality == 0) set("lossless", "1");
+    set("crf", std::to_string(std::clamp(how.quality * 3 / 2, 0, 63)));
+  } else {
+    encoder->flags |= AV_CODEC_FLAG_QSCALE;
+    encoder->global_quality = std::clamp(how.quality * 3 / 20, 1, 31) * FF_QP2LAMBDA;
+  }
+}
+
+void video_writer::state::open_encoder() {
+  encoder.reset(avcodec_alloc_context3(codec));
+  if (!encoder) throw std::bad_alloc();
+  choose_ticks();
+  encoder->width = about.width;
+  encoder->height = about.height;
+  encoder->pix_fmt = pictures->format();
+  encoder->sample_aspect_ratio = {about.aspect_num, std::max<int>(about.aspect_den, 1)};
   encoder->max_b_frames = 0;  // a fragmented file has no edit list to compensate their delay
   encoder->thread_count = how.threads;
   ffmpeg::set_colours(*encoder, pictures->colours());
@@ -264,34 +299,7 @@ void video_writer::state::open_encoder() {
   }
   if ((container->flags & AVFMT_GLOBALHEADER) != 0) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   AVDictionary* options = nullptr;
-  std::string_view const by = codec->name;
-  auto const set = [&options](char const* key, std::string const& value) {
-    av_dict_set(&options, key, value.c_str(), 0);
-  };
-  if (by == "libx264" || by == "libx265") {
-    set("preset", how.preset.empty() ? "veryfast" : how.preset);
-    if (how.low_memory)
-      set(by == "libx264" ? "x264-params" : "x265-params", "rc-lookahead=0:sync-lookahead=0:mbtree=0");
-  } else if (by.starts_with("libvpx")) {
-    set("deadline", "good");
-    set("cpu-used", how.preset.empty() ? "5" : how.preset);
-    set("row-mt", "1");
-    if (how.low_memory)
-      set("lag-in-frames", "0");
-    else
-      set("lag-in-frames", "8");
-  }
-  if (how.bit_rate > 0) {
-    encoder->bit_rate = std::int64_t{how.bit_rate} * 1000;
-  } else if (by == "libx264" || by == "libx265") {
-    set("crf", std::to_string(how.quality));
-  } else if (by.starts_with("libvpx")) {
-    if (how.quality == 0) set("lossless", "1");
-    set("crf", std::to_string(std::clamp(how.quality * 3 / 2, 0, 63)));
-  } else {
-    encoder->flags |= AV_CODEC_FLAG_QSCALE;
-    encoder->global_quality = std::clamp(how.quality * 3 / 20, 1, 31) * FF_QP2LAMBDA;
-  }
+  set_options(options);
   int const result = avcodec_open2(encoder.get(), codec, &options);
   av_dict_free(&options);
   check("encode", result);
@@ -334,6 +342,7 @@ void video_writer::state::begin(image const& of, sound const* with) {
   check("create", avcodec_parameters_from_context(stream->codecpar, encoder.get()));
   if (about.format == pixel_format::i420a && codec->id == AV_CODEC_ID_VP9)
     av_dict_set(&stream->metadata, "alpha_mode", "1", 0);
+  add_light_metadata(*stream, about.light);
   if (about.turned != 0) {
     auto* const matrix = reinterpret_cast<std::int32_t*>(
         av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 9 * sizeof(std::int32_t)));

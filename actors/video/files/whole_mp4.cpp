@@ -33,10 +33,12 @@ bool add_stream(AVFormatContext& to, AVStream const& from) {
   s->time_base = from.time_base;
   s->avg_frame_rate = from.avg_frame_rate;
   s->sample_aspect_ratio = from.sample_aspect_ratio;
-  std::size_t bytes = 0;
-  if (auto const* const turned = av_stream_get_side_data(&from, AV_PKT_DATA_DISPLAYMATRIX, &bytes))
-    if (auto* const copy = av_stream_new_side_data(s, AV_PKT_DATA_DISPLAYMATRIX, bytes))
-      std::memcpy(copy, turned, bytes);
+  for (auto const type :
+       {AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL}) {
+    std::size_t bytes = 0;
+    if (auto const* const data = av_stream_get_side_data(&from, type, &bytes))
+      if (auto* const copy = av_stream_new_side_data(s, type, bytes)) std::memcpy(copy, data, bytes);
+  }
   return true;
 }
 

@@ -36,7 +36,8 @@ struct image {
   field_order fields = field_order::progressive;
   std::uint8_t turned =
       0;  // quarter turns clockwise that it still needs to be upright; 4 more: it is mirrored, too
-  std::uint8_t unused[2] = {};
+  std::uint16_t light =
+      0;  // where this process has what it says of HDR (ffmpeg/light_metadata.hpp); 0: nothing
 
   RONDO_HD std::uint64_t bytes() const noexcept {
     if (format == pixel_format::i420_10) return frame_bytes(2 * width, height);
@@ -50,6 +51,8 @@ struct image {
   RONDO_HD bool fits(image const& other) const noexcept {
     return other.width == width && other.height == height && other.format == format;
   }
+  /// It has come from another process, whose numbers mean nothing here.
+  RONDO_HD void from_elsewhere() noexcept { light = 0; }
   /// Pictures per second; 0: that varies, or is not known.
   double rate() const noexcept { return rate_den != 0 ? double(rate_num) / rate_den : 0; }
   /// Why stages cannot work on pictures of this size, for people; null: they can.

@@ -21,6 +21,8 @@ struct sound {
   RONDO_HD std::uint64_t bytes() const noexcept { return most_bytes; }
   /// Whether it is what every stage takes that takes sound.
   RONDO_HD bool is_plain() const noexcept { return codec == 0; }
+  /// It has come from another process, whose numbers mean nothing here.
+  RONDO_HD void from_elsewhere() noexcept { parameters = 0; }
   friend bool operator==(sound const&, sound const&) = default;
 };
 
