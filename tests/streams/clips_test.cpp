@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -476,4 +477,21 @@ TEST_CASE("a field of a name is replaced, and one in double braces stands for it
   CHECK(with_field("a{{n}}b", "n", "7") == "a{n}b");
   CHECK(with_field("{n}}{{n}", "n", "7") == "7}{7");
   CHECK(with_field("{m}", "n", "7") == "{m}");
+}
+
+TEST_CASE("what lies beside a file that is written stays as it is", "[clips]") {
+  rondo_test::scratch_directory const dir("clips");
+  auto const path = [&](char const* name) { return (dir.directory / name).string(); };
+  make({.file = path("in.mkv"), .pictures = 5});
+  std::ofstream(path("somebody's")) << "a text";
+  std::filesystem::create_symlink(path("somebody's"), path("out.mp4.part.whole"));
+  CHECK(pass(path("in.mkv"), path("out.mp4"), {}).out.times.size() == 5);
+  std::string text;
+  std::getline(std::ifstream(path("somebody's")), text);
+  CHECK(text == "a text");
+  std::vector<std::string> names;
+  for (auto const& e : std::filesystem::directory_iterator(dir.directory))
+    names.push_back(e.path().filename());
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"in.mkv", "out.mp4", "somebody's"});
 }

@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "actors/video/ffmpeg/video_errors.hpp"
 #include "runtime/text/shown_url.hpp"
-
-extern "C" {
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
-}
 
 namespace rondo::video {
 
@@ -139,33 +134,12 @@ void encoder_pictures::make_palette(AVFrame& from) {
           fmt::format("cannot write '{}': no palette of 256 colours: {}", file_, ffmpeg::text(result)));
   };
   // One graph for each picture: palettegen gives its palette at the end.
-  palette_.reset(avfilter_graph_alloc());
-  if (!palette_) throw std::bad_alloc();
-  palette_->nb_threads = 1;
-  auto const source =
-      fmt::format("video_size={}x{}:pix_fmt={}:time_base=1/1", from.width, from.height, from.format);
-  check(avfilter_graph_create_filter(&in_, avfilter_get_by_name("buffer"), "in", source.c_str(), nullptr,
-                                     palette_.get()));
-  check(avfilter_graph_create_filter(&out_, avfilter_get_by_name("buffersink"), "out", nullptr, nullptr,
-                                     palette_.get()));
-  AVFilterInOut *outputs = avfilter_inout_alloc(), *inputs = avfilter_inout_alloc();
-  if (outputs == nullptr || inputs == nullptr) throw std::bad_alloc();
-  outputs->name = av_strdup("in");
-  outputs->filter_ctx = in_;
-  inputs->name = av_strdup("out");
-  inputs->filter_ctx = out_;
-  int const parsed = avfilter_graph_parse_ptr(
-      palette_.get(), "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1", &inputs,
-      &outputs, nullptr);
-  avfilter_inout_free(&inputs);
-  avfilter_inout_free(&outputs);
-  check(parsed);
-  check(avfilter_graph_config(palette_.get(), nullptr));
+  check(palette_.open(from, {1, 1}, "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"));
   from.pts = 0;
-  check(av_buffersrc_add_frame_flags(in_, &from, AV_BUFFERSRC_FLAG_KEEP_REF));
-  check(av_buffersrc_add_frame(in_, nullptr));
+  check(av_buffersrc_add_frame_flags(palette_.in, &from, AV_BUFFERSRC_FLAG_KEEP_REF));
+  check(av_buffersrc_add_frame(palette_.in, nullptr));
   coloured_ = ffmpeg::new_frame();
-  check(av_buffersink_get_frame(out_, coloured_.get()));
+  check(av_buffersink_get_frame(palette_.out, coloured_.get()));
 }
 
 }  // namespace rondo::video

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/video/ffmpeg/ffmpeg.hpp"
+#include "actors/video/ffmpeg/filter_graph.hpp"
 
 namespace rondo::video {
 
@@ -37,8 +37,7 @@ class encoder_pictures {
   ffmpeg::frame frame_;
   ffmpeg::scaler scaler_;         // null: planes are copied
   std::vector<std::byte> plain_;  // i420a, without premultiplication
-  ffmpeg::filters palette_;       // of GIF: each picture has its own 256 colours
-  AVFilterContext *in_ = nullptr, *out_ = nullptr;
+  ffmpeg::filter_graph palette_;  // of GIF: each picture has its own 256 colours
   ffmpeg::frame coloured_;
 };
 

@@ -12,8 +12,6 @@
 #include "kernels/pixels/portable.hpp"
 
 extern "C" {
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
 #include <libavutil/display.h>
 }
 
@@ -207,52 +205,28 @@ std::string picture_conversion::filters_for(input_kind const& k) const {
 void picture_conversion::build(AVFrame const& like) {
   auto const kind = kind_of(like);
   built_for_ = kind;
-  graph_.reset();
+  graph_.graph.reset();
   draining_ = false;
   if (is_as_wanted(kind)) return;
-  graph_.reset(avfilter_graph_alloc());
-  if (!graph_) throw std::bad_alloc();
-  graph_->nb_threads = 1;
-  auto const check = [this, &kind](int result) {
-    if (result < 0)
-      throw video_error(fmt::format(
-          "cannot convert the pictures of '{}' from {}x{}, {}, to {}x{} in YUV "
-          "4:2:0: {}",
-          source_, kind.width, kind.height, av_get_pix_fmt_name(static_cast<AVPixelFormat>(kind.format)),
-          about_.width, about_.height, ffmpeg::text(result)));
-  };
-  auto const source = fmt::format("video_size={}x{}:pix_fmt={}:time_base={}/{}", kind.width, kind.height,
-                                  kind.format, tick_.num, tick_.den);
-  check(avfilter_graph_create_filter(&in_, avfilter_get_by_name("buffer"), "in", source.c_str(), nullptr,
-                                     graph_.get()));
-  check(avfilter_graph_create_filter(&out_, avfilter_get_by_name("buffersink"), "out", nullptr, nullptr,
-                                     graph_.get()));
-  AVFilterInOut *outputs = avfilter_inout_alloc(), *inputs = avfilter_inout_alloc();
-  if (outputs == nullptr || inputs == nullptr) throw std::bad_alloc();
-  outputs->name = av_strdup("in");
-  outputs->filter_ctx = in_;
-  inputs->name = av_strdup("out");
-  inputs->filter_ctx = out_;
-  int const parsed =
-      avfilter_graph_parse_ptr(graph_.get(), filters_for(kind).c_str(), &inputs, &outputs, nullptr);
-  avfilter_inout_free(&inputs);
-  avfilter_inout_free(&outputs);
-  check(parsed);
-  check(avfilter_graph_config(graph_.get(), nullptr));
+  if (int const result = graph_.open(like, tick_, filters_for(kind)); result < 0)
+    throw video_error(
+        fmt::format("cannot convert the pictures of '{}' from {}x{}, {}, to {}x{} in YUV 4:2:0: {}", source_,
+                    kind.width, kind.height, av_get_pix_fmt_name(static_cast<AVPixelFormat>(kind.format)),
+                    about_.width, about_.height, ffmpeg::text(result)));
 }
 
 /// Of the graph; an error would show in what comes out.
 void picture_conversion::end_input() {
-  if (av_buffersrc_add_frame(in_, nullptr) < 0) return;
+  if (av_buffersrc_add_frame(graph_.in, nullptr) < 0) return;
 }
 
 void picture_conversion::give(AVFrame* frame) {
   if (frame == nullptr) {
-    if (graph_ && !std::exchange(draining_, true)) end_input();
+    if (graph_.graph && !std::exchange(draining_, true)) end_input();
     return;
   }
   if (built_for_ != kind_of(*frame)) {
-    if (graph_ && !draining_) {  // what it holds comes first
+    if (graph_.graph && !draining_) {  // what it holds comes first
       draining_ = true;
       end_input();
       av_frame_move_ref(next_.get(), frame);
@@ -261,30 +235,31 @@ void picture_conversion::give(AVFrame* frame) {
     }
     build(*frame);
   }
-  if (!graph_) {
+  if (!graph_.graph) {
     av_frame_move_ref(waiting_.get(), frame);
     has_waiting_ = true;
     return;
   }
-  if (int const result = av_buffersrc_add_frame(in_, frame); result < 0)
+  if (int const result = av_buffersrc_add_frame(graph_.in, frame); result < 0)
     throw video_error(fmt::format("cannot convert a picture of '{}': {}", source_, ffmpeg::text(result)));
 }
 
 bool picture_conversion::take(AVFrame& to) {
   av_frame_unref(&to);
   for (;;) {
-    if (!graph_) {
+    if (!graph_.graph) {
       if (!std::exchange(has_waiting_, false)) return false;
       av_frame_move_ref(&to, waiting_.get());
       return true;
     }
-    int const result = av_buffersink_get_frame(out_, &to);
+    int const result = av_buffersink_get_frame(graph_.out, &to);
     if (result >= 0) {
-      if (to.pts != AV_NOPTS_VALUE) to.pts = av_rescale_q(to.pts, av_buffersink_get_time_base(out_), tick_);
+      if (to.pts != AV_NOPTS_VALUE)
+        to.pts = av_rescale_q(to.pts, av_buffersink_get_time_base(graph_.out), tick_);
       return true;
     }
     if (!std::exchange(has_next_, false)) return false;
-    graph_.reset();
+    graph_.graph.reset();
     build(*next_);
     give(next_.get());
   }

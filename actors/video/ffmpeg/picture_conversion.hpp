@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/video/ffmpeg/ffmpeg.hpp"
+#include "actors/video/ffmpeg/filter_graph.hpp"
 
 namespace rondo::video {
 
@@ -64,9 +64,8 @@ class picture_conversion {
   int depth_ = 8, cut_columns_ = 0, cut_rows_ = 0, turns_ = 0;
   bool is_interlaced_ = false;
   std::optional<input_kind> built_for_;
-  ffmpeg::filters graph_;  // null: frames are copied as they are
-  AVFilterContext *in_ = nullptr, *out_ = nullptr;
-  ffmpeg::frame waiting_;  // without a graph: the frame that was given
+  ffmpeg::filter_graph graph_;  // not open: frames are copied as they are
+  ffmpeg::frame waiting_;       // without a graph: the frame that was given
   bool has_waiting_ = false, draining_ = false;
   ffmpeg::frame next_;  // of another kind: given once the graph before it is empty
   bool has_next_ = false;

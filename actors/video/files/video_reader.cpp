@@ -47,7 +47,7 @@ struct video_reader::state {
   std::int64_t damaged = 0;    ///< packets that did not decode
   std::int64_t concealed = 0;  ///< frames that were decoded with errors
   bool input_ended = false, draining = false, ended = false, holds_first = false;
-  bool cut_short = false, is_still = false, gave_up_sound = false;
+  bool cut_short = false, is_still = false;
   int input_result = AVERROR_EOF;  ///< why the input ended
   std::string error;
 
@@ -153,7 +153,7 @@ bool video_reader::state::demux() {
       ++packets;
       if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) ++damaged;
     }
-    if (to == nullptr || (to == &sound_waiting && gave_up_sound)) continue;
+    if (to == nullptr) continue;
     waiting_bytes += static_cast<std::size_t>(packet->size);
     to->push(*packet);
     return true;
@@ -321,8 +321,8 @@ std::string video_reader::remarks() const {
     ++(type == AVMEDIA_TYPE_AUDIO ? sounds : type == AVMEDIA_TYPE_SUBTITLE ? subtitles : others);
   }
   if (sounds != 0)
-    all.push_back(
-        fmt::format("{} of sound {} left out", s.how.sound ? "other streams" : "its streams", "are"));
+    all.push_back(s.how.sound ? "its other streams of sound are left out"
+                              : "its streams of sound are left out");
   if (subtitles != 0)
     all.push_back(fmt::format("{} of subtitles left out", subtitles == 1 ? "a stream" : "streams"));
   if (others != 0)

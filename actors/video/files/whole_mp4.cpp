@@ -50,6 +50,8 @@ bool make_whole(std::string const& path, char const* container, std::int64_t pac
   ffmpeg::input const in(raw);
   if (avformat_find_stream_info(in.get(), nullptr) < 0) return false;
   new_file to(path + ".whole");
+  std::error_code ignored;
+  std::filesystem::remove(to.path, ignored);  // what a killed process left, or a link to somebody's file
   auto const url = "file:" + to.path;
   if (avformat_alloc_output_context2(&to.output, nullptr, container, url.c_str()) < 0) return false;
   for (unsigned i = 0; i < in->nb_streams; ++i)

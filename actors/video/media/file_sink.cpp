@@ -15,6 +15,8 @@ namespace rondo::video {
 
 namespace {
 
+constexpr std::size_t most_early_bytes = 64u << 20;  // of sound before the first picture
+
 writing writing_of(file_sink::options const& o, streams::host_link& link) {
   return {.container = o.container.c_str(),
           .codec = o.codec.c_str(),
@@ -60,7 +62,12 @@ class video_file {
   bool write_sound(std::byte const* data) {
     return attempt([&] {
       if (writer_.has_begun()) return writer_.write_sound(data);
-      early_.emplace_back(data, data + heard_->bytes());
+      early_.emplace_back(data, data + bytes_in(*heard_, data));
+      early_bytes_ += early_.back().size();
+      if (early_bytes_ > most_early_bytes)
+        throw video_error(
+            fmt::format("{} MiB of sound have come, and no picture: connect pictures that begin with it",
+                        most_early_bytes >> 20));
     });
   }
   bool finish() {
@@ -97,6 +104,7 @@ class video_file {
   std::optional<std::uint64_t>
       base_ns_;  // the time at which the file begins; empty: that of the first picture
   std::vector<std::vector<std::byte>> early_;  // sound that has come before the first picture
+  std::size_t early_bytes_ = 0;
   video_writer writer_;
   std::string why_;
 };

@@ -45,7 +45,7 @@ struct file_sink {
              100'000);
       option("threads", threads, "threads of the encoder; 0: as many as it likes", 0, 64);
       option("low_memory", low_memory,
-             "looks ahead at no pictures: some hundred MB less at 4K, and larger files");
+             "looks ahead at no pictures: at 4K 250 MB less, and files up to 1.7 times as large");
     }
   };
   static bool takes(image const&) { return true; }

@@ -66,6 +66,7 @@ picture_source::outcome picture_source::call_again() {
                           to_text(about_))};
       return outcome::failed;
     }
+    damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
     *reader_ = std::move(again);
     return outcome::picture;
   } catch (video_error const&) {  // not yet
@@ -80,12 +81,9 @@ picture_source::outcome picture_source::next() {
     if (call_at_)
       if (auto const now = call_again(); now != outcome::picture) return now;
     while (!reader_->next()) {
-      auto const begin_again = [this] {
-        offset_ns_ = time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000);
-        damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
-      };
+      auto const end_ns = time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000);
       if (how_.reconnect_s > 0) {
-        begin_again();
+        offset_ns_ = end_ns;
         return wait_for_server();
       }
       if (reader_->is_cut_short()) {
@@ -96,8 +94,8 @@ picture_source::outcome picture_source::next() {
         has_ended_ = true;
         return outcome::end;
       }
-      static_cast<void>(has_sound());  // all of this round
-      begin_again();
+      offset_ns_ = end_ns;
+      damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
       *reader_ = open_();
     }
     time_ns_ = offset_ns_ + reader_->time_ns();

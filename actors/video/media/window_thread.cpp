@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "runtime/os/start_thread.hpp"
 
@@ -50,11 +51,11 @@ std::string start_sdl() {
   if (SDL_Init(SDL_INIT_VIDEO) != 0)
     return fmt::format("cannot open a window: {}; is there a display? (DISPLAY or WAYLAND_DISPLAY)",
                        SDL_GetError());
-  // SDL has drivers that show nothing, and takes them where there is no screen.
+  // Where there is no screen, SDL takes drivers that show nothing; only who asks for one by name gets it.
+  constexpr std::string_view with_screen[] = {"x11", "wayland", "KMSDRM", "cocoa", "windows"};
   auto const* const driver = SDL_GetCurrentVideoDriver();
-  bool const shows = SDL_getenv("SDL_VIDEODRIVER") != nullptr || driver == nullptr ||
-                     (std::strcmp(driver, "offscreen") != 0 && std::strcmp(driver, "dummy") != 0 &&
-                      std::strcmp(driver, "evdev") != 0);
+  bool const shows = SDL_getenv("SDL_VIDEODRIVER") != nullptr ||
+                     (driver != nullptr && std::ranges::find(with_screen, driver) != std::end(with_screen));
   if (shows) return {};
   SDL_Quit();
   return "cannot open a window: there is no display (DISPLAY or WAYLAND_DISPLAY)";

@@ -44,6 +44,16 @@ struct packet_of_sound {
   RONDO_HD std::uint64_t bytes_with_data() const noexcept { return sizeof *this + (bytes + 7ull) / 8 * 8; }
 };
 
+/// How many bytes of a frame's data are used.
+inline std::size_t bytes_in(sound const& about, std::byte const* block) noexcept {
+  auto const& head = *reinterpret_cast<sound_block const*>(block);
+  if (about.codec == 0) return sizeof head + std::size_t(about.channels) * head.count * sizeof(float);
+  auto const* at = block + sizeof head;
+  for (std::uint32_t i = 0; i < head.count; ++i)
+    at += reinterpret_cast<packet_of_sound const*>(at)->bytes_with_data();
+  return static_cast<std::size_t>(at - block);
+}
+
 /// A channel's samples.
 RONDO_HD inline float const* samples_of(std::byte const* block, std::int32_t channel) noexcept {
   auto const& head = *reinterpret_cast<sound_block const*>(block);
