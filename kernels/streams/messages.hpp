@@ -39,6 +39,11 @@ struct end_graph {};
 
 /// To a source: it makes nothing more, after the ticks that are due.
 struct stop_source {};
+/// From a wide stage to itself: the present tick's next phase.
+struct next_phase {
+  std::uint64_t number;  // of the tick
+  std::uint32_t attempt, phase;
+};
 /// To a stage: the graph stops, so what the stage waits for outside the graph may never come.
 struct graph_stops {};
 /// Answered when the stage has ended.

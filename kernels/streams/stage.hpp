@@ -16,6 +16,14 @@
 // `static constexpr bool has_own_ticks = true`, and `bool due(stage_context&, tick_due&)`, which says whether there is
 // something to process, and as which tick. It is asked when the stage was woken (kernels/streams/host_link.hpp), after
 // each tick, and when there is room again.
+// A stage whose ticks are long is *wide* if it lets several teams of its device work on one:
+//
+//     static constexpr std::uint32_t phases = 2;                               // one after the other
+//     RONDO_HD std::uint32_t tiles(stage_context&, tick const&, std::uint32_t phase);         // how many it has
+//     RONDO_HD void tile(stage_context&, tick const&, std::uint32_t phase, std::uint32_t n);  // any teams, at once
+//
+// `process` follows when the last phase is done. `tiles` and `process` run on one team, and may do the same; what a
+// tile writes to, `tiles` keeps in members. Messages are handled between phases.
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing
 // more comes, and `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host:
 // `static constexpr auto where = works::on_host`; `spec` (runtime/streams/kinds/stage_spec.hpp) and `host`
@@ -30,21 +38,39 @@
 
 namespace rondo::streams {
 
+namespace detail {
+
+template <class Stage>
+inline constexpr bool is_wide = false;
+template <class Stage>
+requires requires { Stage::phases; }
+inline constexpr bool is_wide<Stage> = true;
+
+}  // namespace detail
+
 /// The actor of a stage.
 template <class Stage>
 struct stage_of {
+  static constexpr bool is_wide = detail::is_wide<Stage>;
   // -- for the runtime
   struct arguments {
     stage_memory* memory;  // on its device
   };
-  using messages =
+  template <class... More>
+  using and_others =
       rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<await_end, stage_counts>,
-                      ask<read_counts, stage_counts>, ask<read_progress, stage_progress>>;
+                      ask<read_counts, stage_counts>, ask<read_progress, stage_progress>, More...>;
+  using messages = std::conditional_t<is_wide, and_others<next_phase>, and_others<>>;
   static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
   static constexpr bool saved_apart = true;  // a graph has checkpoints of its own
 
   RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {
-    if (ctx.team().leader()) memory = a.memory;
+    if (ctx.team().leader()) {
+      memory = a.memory;
+      memory->phases = {};  // of an attempt that failed
+      if (auto const why = memory->tile_failure.exchange(0, memory_order::relaxed))
+        memory->counts.failure = why;
+    }
     ctx.team().sync();
     if constexpr (runs_here && requires(Stage s, stage_context<Stage> c) { s.on_start(c); }) {
       stage_context<Stage> c{ctx, *memory};
@@ -85,6 +111,8 @@ struct stage_of {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();
+    if constexpr (is_wide)
+      if (ctx.team().broadcast(memory->phases.is_under_way)) return tell_phase(ctx);
     auto found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
     if constexpr (runs_here && detail::has_own_ticks<Stage>)
       while (found == state::waits && ask_for_tick(ctx, loop)) found = loop.look();
@@ -94,16 +122,40 @@ struct stage_of {
     auto const began = ctx.now_ns();
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
-    if constexpr (runs_here) stage.process(c, now);
-    ctx.team().sync();  // what all lanes have written is passed on by one
-    if (ctx.team().any(ctx.failure() != errc::ok)) {
-      if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
-      return;
+    if constexpr (is_wide) {
+      if (ctx.team().leader()) memory->phases = {.began_ns = began, .is_under_way = true};
+      ctx.team().sync();
+      return tell_phase(ctx);
     }
-    bool const waits = ctx.team().broadcast(ctx.team().leader() && memory->waits);
-    if (waits && !ctx.team().broadcast(ctx.team().leader() && loop.put_off())) return;
-    if (!waits && ctx.team().leader()) loop.conclude(now, began);
-    ctx.again();
+    process(ctx, c, loop, began);
+  }
+
+  // -- of a wide stage
+
+  RONDO_CALL RONDO_HD std::uint32_t tiles(context& ctx, next_phase const& p) requires is_wide {
+    if (!is_present(ctx, p)) return 0;
+    stage_context<Stage> c{ctx, *memory};
+    std::uint32_t count = 0;
+    if constexpr (runs_here) count = stage.tiles(c, now, p.phase);
+    note_failure(ctx);
+    return count;
+  }
+  RONDO_HD void tile(context& ctx, next_phase const& p, std::uint32_t number) requires is_wide {
+    stage_context<Stage> c{ctx, *memory};
+    if constexpr (runs_here) stage.tile(c, now, p.phase, number);
+    if (ctx.failure() != errc::ok)  // relaxed: read by a later handler
+      memory->tile_failure.store(static_cast<std::uint32_t>(ctx.failure()), memory_order::relaxed);
+  }
+  RONDO_CALL RONDO_HD void finish(context& ctx, next_phase const& p) requires is_wide {
+    if (!is_present(ctx, p)) return;
+    if (p.phase + 1 < Stage::phases) {
+      if (ctx.team().leader()) ++memory->phases.phase, memory->phases.is_told = false;
+      ctx.team().sync();
+      return tell_phase(ctx);
+    }
+    stage_loop loop{ctx, *memory};
+    stage_context<Stage> c{ctx, *memory};
+    process(ctx, c, loop, memory->phases.began_ns);
   }
 
   Stage stage;
@@ -117,6 +169,42 @@ struct stage_of {
 #else
   static constexpr bool runs_here = true;
 #endif
+
+  RONDO_CALL RONDO_HD void process(context& ctx, stage_context<Stage>& c, stage_loop& loop,
+                                   std::uint64_t began) {
+    if constexpr (runs_here) stage.process(c, now);
+    ctx.team().sync();  // what all lanes have written is passed on by one
+    if (note_failure(ctx)) return;
+    bool const waits = ctx.team().broadcast(ctx.team().leader() && memory->waits);
+    if (ctx.team().leader()) memory->phases.is_under_way = false;
+    if (waits && !ctx.team().broadcast(ctx.team().leader() && loop.put_off())) return;
+    if (!waits && ctx.team().leader()) loop.conclude(now, began);
+    ctx.again();
+  }
+  RONDO_HD bool note_failure(context& ctx) {
+    if (!ctx.team().any(ctx.failure() != errc::ok)) return false;
+    if (ctx.team().leader()) memory->counts.failure = static_cast<std::uint32_t>(ctx.failure());
+    return true;
+  }
+  /// Whether the message is about the tick and the phase in hand, and not about an attempt that has failed.
+  RONDO_HD bool is_present(context& ctx, next_phase const& p) const {
+    auto const& at = memory->phases;
+    return ctx.team().broadcast(at.is_under_way && at.is_told && p.number == now.number &&
+                                p.attempt == memory->tried && p.phase == at.phase);
+  }
+  /// If there is no room for the message, tries again when there is.
+  RONDO_CALL RONDO_HD void tell_phase(context& ctx) {
+    auto const at = memory->phases;
+    ctx.team().sync();
+    if (at.is_told) return;
+    next_phase const p{now.number, memory->tried, at.phase};
+    if (ctx.tell(ctx.template self_as<stage_of>(), p, {.priority = phase_priority}) != errc::ok)
+      return ctx.again();
+    if (ctx.team().leader()) memory->phases.is_told = true;
+    ctx.team().sync();
+  }
+  static constexpr std::uint8_t phase_priority =
+      192;  // before what came meanwhile: a tick in hand is finished first
 
   /// Whether there is a tick now, or the source has ended. On the host, so there is one lane.
   RONDO_CALL RONDO_HD bool ask_for_tick(context& ctx, stage_loop& loop) {

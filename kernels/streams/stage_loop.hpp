@@ -147,14 +147,16 @@ class stage_loop {
     if (++m_.own_ticks == m_.own_tick_limit) m_.is_done = true;  // after this one
   }
 
-  /// Takes what the edges have, without a promise to be woken: look again afterwards.
+  /// Takes what the edges have, unless a tick is under way, without a promise to be woken: look again afterwards.
   RONDO_CALL RONDO_HD stage_progress progress() noexcept {
     stage_progress p{.next_number = m_.next_number,
                      .own_ticks = m_.own_ticks,
                      .processed = m_.counts.processed,
                      .is_busy = 0,
                      .is_ending = m_.is_done || m_.counts.ended != 0};
-    if (m_.counts.ended == 0) p.is_busy = (is_source() ? look_for_tick() : look_for_frames()) == state::ready;
+    if (m_.counts.ended == 0)
+      p.is_busy =
+          m_.phases.is_under_way || (is_source() ? look_for_tick() : look_for_frames()) == state::ready;
     return p;
   }
 

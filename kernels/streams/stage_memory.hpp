@@ -40,6 +40,14 @@ struct output_state {
   frame next{};
 };
 
+/// How far a wide stage is with the tick in hand.
+struct tick_phases {
+  std::uint64_t began_ns = 0;
+  std::uint32_t phase = 0;
+  bool is_under_way = false;
+  bool is_told = false;  // the stage has told itself to begin the phase
+};
+
 struct stage_memory {
   input_state* inputs = nullptr;
   output_state* outputs = nullptr;
@@ -71,10 +79,12 @@ struct stage_memory {
   std::uint64_t own_ticks = 0;  // of a source with ticks of its own: how many there were
   // Of a source: ticks from the first up to, not with, the second one are due.
   std::uint64_t next_number = 0, due_number = 0;
-  std::uint64_t due_time_ns = 0;   // of the last one of them
-  std::uint64_t last_time_ns = 0;  // of the tick processed before
-  std::uint64_t warned_ns = 0;     // when a slow frame was last warned of
-  frame_origin origin{};           // of the present tick's frames
+  std::uint64_t due_time_ns = 0;         // of the last one of them
+  tick_phases phases{};                  // of a wide stage
+  atomic<std::uint32_t> tile_failure{};  // likewise: the last failure of a tile, an errc
+  std::uint64_t last_time_ns = 0;        // of the tick processed before
+  std::uint64_t warned_ns = 0;           // when a slow frame was last warned of
+  frame_origin origin{};                 // of the present tick's frames
   stage_counts counts{};
   reply_token ender{};  // asked when the stage ends
 };

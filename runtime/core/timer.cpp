@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/os/handler_memory.hpp"
 #include "runtime/os/made_here.hpp"
 
 namespace rondo {
@@ -20,17 +21,21 @@ struct repetition : std::enable_shared_from_this<repetition> {
       : clock(executor, every), period(every), action(std::move(what)) {}
 
   void arm() {
-    clock.async_wait([weak = weak_from_this()](boost::system::error_code ec) {
+    // The handler keeps its memory: it may be called, to no effect, when the repetition is gone.
+    auto const wait = [weak = weak_from_this(), kept = memory](boost::system::error_code ec) {
       auto const self = weak.lock();
       if (ec || !self || !self->action()) return;
       self->clock.expires_at(next_due(self->clock.expiry(), self->period, std::chrono::steady_clock::now()));
       self->arm();
-    });
+    };
+    clock.async_wait(boost::asio::bind_allocator(handler_allocator<void>(*memory), wait));
   }
 
   boost::asio::steady_timer clock;
   std::chrono::nanoseconds period;
   std::function<bool()> action;
+  std::shared_ptr<handler_memory> memory =
+      std::make_shared<handler_memory>();  // so that no repetition allocates
 };
 
 }  // namespace

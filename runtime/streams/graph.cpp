@@ -320,6 +320,15 @@ std::optional<std::uint64_t> graph::checkpoint(std::filesystem::path const& file
   return impl_->built->checkpoint(file, impl_->is_paused, limit);
 }
 
+void graph::trigger() {
+  std::lock_guard const one_at_a_time(impl_->stopping);
+  if (!impl_->built || impl_->all_ends->is_over) return;
+  for (auto const& s : impl_->built->instances())
+    if (auto* const f = s.transfer == nullptr && s.host ? impl_->plan.stages[s.stage].kind->trigger : nullptr;
+        f != nullptr)
+      f(s.host.get());
+}
+
 void graph::require_present(graph const* owner, std::uint32_t stage, stage_kind const& kind) const {
   if (owner != this) throw std::invalid_argument("a stage of another graph was replaced");
   if (auto const& s = impl_->plan.stages.at(stage); s.kind->name != kind.name)

@@ -12,7 +12,7 @@
 // Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a
 // transfer, once for all readers of an output there, and says what it costs.
 //
-// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint` and `counts`. Lifetime: within its
+// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint`, `trigger` and `counts`. Lifetime: within its
 // runtime's.
 #pragma once
 
@@ -164,6 +164,10 @@ class graph {
   /// the limit, the file cannot be written.
   std::optional<std::uint64_t> checkpoint(std::filesystem::path const& file,
                                           std::chrono::nanoseconds limit = std::chrono::seconds(10));
+
+  /// Calls `trigger` of the hosts that have it: a still_sink with `on_request` writes its next picture. Does nothing
+  /// before `start`, and after the end.
+  void trigger();
 
   // -- replacing a stage while the graph runs
   //

@@ -4,7 +4,6 @@
 
 #include "generated/basics_schema.hpp"
 #include "generated/golden_schema.hpp"
-#include "generated/overlay_schema.hpp"
 #include "runtime/service/json/message_schemas.hpp"
 
 namespace rondo_test {
@@ -12,7 +11,6 @@ namespace rondo_test {
 inline rondo::service::message_schemas known_schemas() {
   rondo::service::message_schemas known;
   known.add(rondo::generated::basics_schema(), "basics.fbs");
-  known.add(rondo::generated::overlay_schema(), "overlay.fbs");
   known.add(rondo::generated::golden_schema(), "golden.fbs");
   return known;
 }

@@ -3,9 +3,9 @@
 
 #include "tests/actors/command_fixture.hpp"
 #include "tests/actors/on_terminal.hpp"
-#include "tests/actors/pipe_camera.hpp"
 #include "tests/eventually.hpp"
 #include "tests/streams/endless_graph.hpp"
+#include "tests/streams/pipe_camera.hpp"
 #include "tests/variables.hpp"
 
 using namespace command_test;

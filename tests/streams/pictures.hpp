@@ -24,7 +24,7 @@ struct hasher {
   }
 };
 
-RONDO_STAGES(all_stages, counter, adder, checker, video::test_pattern, video::blur, video::compositor,
-             video::waveform, video::frame_rate, hasher)
+RONDO_STAGES(all_stages, counter, adder, tiled_adder, checker, video::test_pattern, video::blur,
+             video::compositor, video::waveform, video::frame_rate, hasher)
 
 }  // namespace stream_test

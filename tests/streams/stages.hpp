@@ -139,6 +139,61 @@ struct wide_adder {
   }
 };
 
+/// As adder, in tiles on all teams: the first phase copies, the second one adds.
+struct tiled_adder {
+  using ports = streams::ports<streams::in<"numbers", numbers>, streams::out<"numbers", numbers>>;
+  enum class at : std::uint32_t { nowhere, tiles, first_phase, second_phase, process };
+  struct options {
+    std::uint32_t by = 1;
+    std::uint32_t count = 5;            // of tiles
+    at fails = at::nowhere;             // there, at every tenth tick, once
+    std::uint64_t fails_always_at = 0;  // not 0: at this tick
+    std::uint32_t spins = 0;
+  };
+  static constexpr std::uint32_t phases = 2;
+  std::uint32_t calls = 0;
+  std::uint32_t const* from = nullptr;
+  std::uint32_t* to = nullptr;
+  std::uint32_t items_each = 0;
+
+  RONDO_HD bool fails(streams::stage_context<tiled_adder>& ctx, streams::tick const& t, at here) const {
+    auto const& o = ctx.options();
+    bool const now = o.fails == here && (o.fails_always_at != 0 ? t.number == o.fails_always_at
+                                                                : t.number % 10 == 1 && calls > 1);
+    if (now) ctx.fail();
+    return now;
+  }
+  RONDO_HD std::uint32_t tiles(streams::stage_context<tiled_adder>& ctx, streams::tick const& t,
+                               std::uint32_t phase) {
+    if (phase == 0) {
+      ++calls;  // since the last restart
+      if (fails(ctx, t, at::tiles)) return 0;
+      auto const in = ctx.input<"numbers">();
+      auto const out = ctx.output<"numbers">(in.about);
+      if (!out) return 0;
+      from = items(in.data);
+      to = items(out.data);
+      items_each = (in.about.count + ctx.options().count - 1) / ctx.options().count;
+    }
+    return ctx.options().count;
+  }
+  RONDO_HD void tile(streams::stage_context<tiled_adder>& ctx, streams::tick const& t, std::uint32_t phase,
+                     std::uint32_t number) {
+    for (std::uint32_t volatile i = 0; i < ctx.options().spins;) i = i + 1;
+    if (number == ctx.options().count / 2 && fails(ctx, t, phase == 0 ? at::first_phase : at::second_phase))
+      return;
+    auto const count = ctx.input<"numbers">().about.count;
+    for (auto i = number * items_each; i < (number + 1) * items_each && i < count; ++i)
+      if (phase == 0)
+        to[i] = from[i];
+      else
+        to[i] += ctx.options().by;
+  }
+  RONDO_HD void process(streams::stage_context<tiled_adder>& ctx, streams::tick const& t) {
+    static_cast<void>(fails(ctx, t, at::process));
+  }
+};
+
 /// Passes frames on, and takes long on one device.
 struct fussy {
   using ports = streams::ports<streams::in<"numbers", numbers>, streams::out<"numbers", numbers, "numbers">>;
@@ -264,7 +319,7 @@ struct follower {
 struct numbers_to_device : streams::to_device<numbers, "numbers"> {};
 struct numbers_to_host : streams::to_host<numbers, "numbers"> {};
 
-RONDO_STAGES(test_stages, numbers_to_device, numbers_to_host, counter, adder, checker, wide_adder, fussy,
-             announcer, follower, tally, next_tally, other_tally, desk, stillborn)
+RONDO_STAGES(test_stages, tiled_adder, numbers_to_device, numbers_to_host, counter, adder, checker,
+             wide_adder, fussy, announcer, follower, tally, next_tally, other_tally, desk, stillborn)
 
 }  // namespace stream_test

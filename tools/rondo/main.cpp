@@ -1,6 +1,6 @@
 // The program rondo: all commands.
 #include "tools/rondo/command.hpp"
-#include "tools/rondo/overlay_command.hpp"
+#include "tools/stream/overlay_command.hpp"
 #include "tools/stream/stream_command.hpp"
 
 namespace {

@@ -3,34 +3,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "actors/video/media/camera.hpp"
-#include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/files/part_file.hpp"
 #include "runtime/text/nearest_name.hpp"
-#include "runtime/text/to_stderr.hpp"
 #include "tools/commands/command_line.hpp"
+#include "tools/stream/run_graphs.hpp"
 #include "tools/stream/stream_list.hpp"
-#include "tools/stream/stream_run.hpp"
-#include "tools/stream/stream_watch.hpp"
 #include "tools/stream_module/stream_module.hpp"
-
-RONDO_EMULATED_MODULE(rondo::tools::stream_stages)
 
 namespace rondo::tools {
 
 namespace {
 
 using service::command_error;
-
-void write_file(std::string const& path, std::string const& text) try {
-  write_output(path, text);
-} catch (std::runtime_error const& e) {
-  throw command_error(exit_no_output, e.what());
-}
 
 void print_list(streams::stage_catalog const& catalog, std::string const& type) {
   if (type.empty()) return fmt::print("{}", list_stages(catalog));
@@ -43,40 +29,6 @@ void print_list(streams::stage_catalog const& catalog, std::string const& type) 
                                               did_you_mean(type, names)));
 }
 
-std::unique_ptr<runtime> make_runtime(config const& settings) try {
-  return std::make_unique<runtime>(use<stream_stages>, settings);
-} catch (config_error const&) {
-  throw;
-} catch (std::runtime_error const& e) {
-  throw command_error(exit_unavailable, e.what());
-}
-
-void run_stream(stream_arguments const& a, streams::stage_catalog const& catalog) {
-  auto const file = load(a, catalog);
-  auto const rt = make_runtime(file.runtime);
-  try {
-    stream_run graphs(*rt, file);
-    auto const uses = graphs.files(a);
-    service::require_own_files(uses);
-    // What standard output does not take is seen at the end (run_app): the picture and the reason come first.
-    if (a.explain) std::fputs(graphs.explain().c_str(), stdout);
-    if (!a.svg.empty()) write_file(a.svg, graphs.svg());
-    if (a.explain || !a.svg.empty()) return;
-    std::optional<stream_watch> watch;
-    auto const outcome = graphs.run(a, [&] {
-      if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
-    });
-    // Standard output may be a video.
-    if (!a.quiet && uses.writes_standard_output())
-      to_stderr(graphs.summary());
-    else if (!a.quiet)
-      std::fputs(graphs.summary().c_str(), stdout);
-    if (outcome.status != exit_done) throw command_error(outcome.status, outcome.why);
-  } catch (streams::graph_error const& e) {
-    throw command_error(status_of(e.of, exit_bad_config), fmt::format("{}: {}", a.file, e.what()));
-  }
-}
-
 }  // namespace
 
 void add_stream_command(CLI::App& app, int& exit_status) {
@@ -84,12 +36,12 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   auto const listed = std::make_shared<std::string>();
   auto const lists = std::make_shared<bool>(false);
   auto& c = service::add_command(app, "stream", "Run the graph of stages that a file describes", exit_status,
-                                 [a, listed, lists] {
+                                 [a, listed, lists, &exit_status] {
                                    auto const catalog = streams::stage_catalog::of<stream_stages>();
                                    if (*lists) return print_list(catalog, *listed);
                                    if (a->file.empty())
                                      throw command_error(exit_usage, "stream: name a file, or --list");
-                                   run_stream(*a, catalog);
+                                   exit_status = run_graphs(*a, {load(*a, catalog)}, a->file);
                                  });
   c.add_option("file", a->file, "JSON file with a graph");
   c.add_option_function<std::string>(
@@ -120,6 +72,7 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   c.add_flag("--quiet", a->quiet, "show no progress and no table");
   c.footer(
       std::string("Ctrl-C ends the graph; frames under way arrive first. p and Enter pauses and resumes.\n"
+                  "SIGUSR1, or s and Enter, has each still_sink with `on_request` write a picture.\n"
                   "A video is called NAME.part until it is finished.\n"
                   "Examples:\n  rondo stream --list blur\n  rondo stream clip.json --explain\n"
                   "  rondo stream clip.json --set soft.sigma=3 --ticks 300\n\n") +

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -52,11 +53,19 @@ struct stream_run::stage_row {
   streams::stage_counts counts;
 };
 
-stream_run::stream_run(runtime& rt, streams::stream_file const& file) : rt_(rt), file_(file) {
-  for (std::uint32_t n = 0; n < file.repeat; ++n) {
-    graphs_.push_back(std::make_unique<streams::graph>(rt, streams::options_of_copy(file, n, rt)));
-    streams::add_stages(*graphs_.back(), file, n, rt);
-  }
+stream_run::stream_run(runtime& rt, std::vector<streams::stream_file> files)
+    : rt_(rt), files_(std::move(files)) {
+  for (auto const& file : files_)
+    for (std::uint32_t n = 0; n < file.repeat; ++n) {
+      auto& g = graphs_.emplace_back(running_graph{
+          &file, n, std::make_unique<streams::graph>(rt, streams::options_of_copy(file, n, rt))});
+      streams::add_stages(*g.graph, file, n, rt);
+    }
+}
+
+/// "name/" if there are several graphs.
+std::string stream_run::prefix_of(running_graph const& g, char const* after) const {
+  return graphs_.size() > 1 ? name_of(g) + after : std::string();
 }
 
 file_uses stream_run::files(stream_arguments const& a) const {
@@ -66,7 +75,7 @@ file_uses stream_run::files(stream_arguments const& a) const {
   for (auto const& text : a.listen)
     if (auto const e = endpoint::parse(text, "--listen"); e.is_unix) all.writes("--listen", e.path);
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    all.add(graphs_[n]->files(!a.checkpoint.empty()));
+    all.add(graphs_[n].graph->files(!a.checkpoint.empty()));
     if (a.checkpoint.empty()) continue;
     auto const file = checkpoint_of(n, a.checkpoint).string();
     all.writes("--checkpoint", file);
@@ -77,22 +86,16 @@ file_uses stream_run::files(stream_arguments const& a) const {
 
 std::string stream_run::explain() const {
   std::string text;
-  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    if (graphs_.size() > 1) text += fmt::format("{}:\n", streams::options_of_copy(file_, n, rt_).name);
-    text += graphs_[n]->explain();
-  }
+  for (auto const& g : graphs_) text += prefix_of(g, ":\n") + g.graph->explain();
   return text;
 }
 
 std::vector<stream_run::stage_row> stream_run::rows() const {
   std::vector<stage_row> all;
-  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    auto const prefix =
-        graphs_.size() > 1 ? streams::options_of_copy(file_, n, rt_).name + '/' : std::string();
-    for (std::uint32_t s = 0; s < file_.stages.size(); ++s)
-      all.push_back(
-          {prefix + file_.stages[s].name, rt_.info(graphs_[n]->place_of(s)).name, graphs_[n]->counts_of(s)});
-  }
+  for (auto const& g : graphs_)
+    for (std::uint32_t s = 0; s < g.file->stages.size(); ++s)
+      all.push_back({prefix_of(g, "/") + g.file->stages[s].name, rt_.info(g.graph->place_of(s)).name,
+                     g.graph->counts_of(s)});
   return all;
 }
 
@@ -110,7 +113,8 @@ std::string stream_run::progress() const {
       ticks = std::max(ticks, stage.counts.processed);
       gone += lost(stage.counts);
     }
-  auto const of = file_.graph.ticks != 0 ? fmt::format(" of {}", file_.graph.ticks) : std::string();
+  auto const wanted = files_.front().graph.ticks;
+  auto const of = wanted != 0 ? fmt::format(" of {}", wanted) : std::string();
   return fmt::format("{}{} ticks, {:.1f} per second, {} frames left out{}", ticks, of,
                      static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
 }
@@ -131,41 +135,43 @@ void stream_run::lock(std::filesystem::path const& checkpoint) try {
   throw streams::graph_error(e.what());
 }
 
-void stream_run::start(stream_arguments const& a) {
-  for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    if (a.checkpoint.empty()) {
-      graphs_[n]->start();
-      continue;
-    }
-    auto const from = checkpoint_of(n, a.checkpoint);
-    lock(from);
-    if (!std::filesystem::exists(from)) {
-      graphs_[n]->start();
-      continue;
-    }
-    try {
-      auto const next = graphs_[n]->start_from(from);
-      if (!a.quiet)
-        to_stderr(fmt::format("{}: goes on with tick {}, from {}\n",
-                              streams::options_of_copy(file_, n, rt_).name, next, clean_text(from.string())));
-    } catch (streams::graph_error const&) {
-      throw;
-    } catch (no_thread const&) {
-      throw;
-    } catch (std::runtime_error const& e) {  // the file
-      throw streams::graph_error(e.what());
-    }
+/// `checkpoint`: empty: none.
+void stream_run::start(running_graph& g, std::filesystem::path const& checkpoint, bool quiet) {
+  if (!checkpoint.empty()) lock(checkpoint);
+  if (checkpoint.empty() || !std::filesystem::exists(checkpoint)) return g.graph->start();
+  try {
+    auto const next = g.graph->start_from(checkpoint);
+    if (!quiet)
+      to_stderr(fmt::format("{}: goes on with tick {}, from {}\n", name_of(g), next,
+                            clean_text(checkpoint.string())));
+  } catch (streams::graph_error const&) {
+    throw;
+  } catch (no_thread const&) {
+    throw;
+  } catch (std::runtime_error const& e) {  // the file
+    throw streams::graph_error(e.what());
   }
 }
 
-stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
+void stream_run::start_all(stream_arguments const& a) {
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n) try {
+      start(graphs_[n], a.checkpoint.empty() ? std::filesystem::path() : checkpoint_of(n, a.checkpoint),
+            a.quiet);
+      graphs_[n].is_open = true;
+    } catch (streams::graph_error const& e) {
+      if (files_.size() == 1) throw;
+      report(status_of(e.of, exit_bad_config), name_of(graphs_[n]) + ": " + e.what());
+    }
+}
+
+void stream_run::report(exit_code status, std::string const& why) {
+  to_stderr(fmt::format("{}rondo: {}\n", ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", clean_text(why)));
+  if (status_ == exit_done) status_ = status;
+}
+
+exit_code stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
   bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
   command_loop loop;
-  stream_outcome outcome;
-  auto const fail = [&outcome](exit_code status, std::string const& why) {
-    if (outcome.why.empty()) outcome = {status, why};
-  };
-  auto open = graphs_.size();
   auto const begun = clock::now();
   auto const line = [shows](std::string const& text) {
     if (shows) to_stderr(fmt::format("\r\033[K{}", text));
@@ -174,18 +180,33 @@ stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> 
     line("");
     to_stderr(fmt::format("{}\n", to_text(l)));
   });
+  auto const each = [this](auto const& f) {
+    for (auto& g : graphs_)
+      if (g.is_open) f(*g.graph);
+  };
+  auto const take_pictures = [each] { each([](streams::graph& g) { g.trigger(); }); };
+  loop.on_signal(SIGUSR1, take_pictures);
   loop.on_line([&](std::string_view text) {
+    if (text == "s") take_pictures();
     if (text != "p") return;
     paused_ = !paused_;
-    for (auto const& g : graphs_) static_cast<void>(paused_ ? g->pause() : g->resume());
+    each([this](streams::graph& g) { static_cast<void>(paused_ ? g.pause() : g.resume()); });
   });
 
   before();
-  start(a);
+  start_all(a);
+  auto open = std::ranges::count_if(graphs_, &running_graph::is_open);
+  if (open == 0) return status_;
+  auto const open_graphs = [this] {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+      if (graphs_[n].is_open) all.push_back(n);
+    return all;
+  };
   // Returns why it was not saved; the graph goes on, and the file before stays.
   auto const save = [&](std::uint32_t n) -> std::string {
     try {
-      static_cast<void>(graphs_[n]->checkpoint(checkpoint_of(n, a.checkpoint)));
+      static_cast<void>(graphs_[n].graph->checkpoint(checkpoint_of(n, a.checkpoint)));
       return {};
     } catch (std::exception const& e) {
       return e.what();
@@ -196,46 +217,57 @@ stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> 
   loop.on_stop([&](int) {
     line("");
     if (!a.quiet) to_stderr("stopping: frames under way arrive first\n");
-    for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+    for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
+      if (!graphs_[n].is_open) continue;
       stopping.push_back(start_jthread("the stop of a graph", [&, n] {
         if (!a.checkpoint.empty()) {
-          static_cast<void>(graphs_[n]->pause());  // so that nothing is processed after it
-          if (auto const why = save(n); !why.empty()) loop.post([&fail, why] { fail(exit_no_output, why); });
+          static_cast<void>(graphs_[n].graph->pause());  // so that nothing is processed after it
+          if (auto const why = save(n); !why.empty()) loop.post([this, why] { report(exit_no_output, why); });
         }
-        static_cast<void>(graphs_[n]->stop());
+        static_cast<void>(graphs_[n].graph->stop());
       }));
+    }
   });
-  auto const save_often = [&](std::stop_token const& stops) {
+  auto const save_often = [&, opened = open_graphs()](std::stop_token const& stops) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
     std::condition_variable_any ends;
-    auto const period = std::chrono::duration<double>(a.checkpoint_every);
+    auto const by_ticks = a.checkpoint_ticks != 0;
+    auto const period = std::chrono::duration<double>(by_ticks ? 0.02 : a.checkpoint_every);
     std::string said;  // once, not every time
-    while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); }))
-      for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+    std::uint64_t saved = 0;
+    while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); })) {
+      auto const ticks = by_ticks ? graphs_[opened.front()].graph->counts_of(0).processed : 0;
+      if (by_ticks && ticks < saved + a.checkpoint_ticks) continue;
+      saved = ticks;
+      for (auto const n : opened)
         if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
           line("");
           to_stderr(fmt::format("rondo: {}\n", clean_text(why)));
         }
+    }
   };
   loop.every(std::chrono::milliseconds(500), [&] {
     seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
     if (shows) line(progress());
   });
   try {
-    for (std::size_t n = 0; n < graphs_.size(); ++n)
-      waiting.push_back(start_jthread("the end of a graph", [&, n] {
-        auto const ec = graphs_[n]->wait();
-        loop.post([&, n, ec] {
-          if (auto const why = graphs_[n]->why_failed(); ec)
-            fail(status_of(graphs_[n]->failed_by(), exit_internal), why.empty() ? ec.message() : why);
+    for (auto& g : graphs_) {
+      if (!g.is_open) continue;
+      waiting.push_back(start_jthread("the end of a graph", [&, at = &g] {
+        auto const ec = at->graph->wait();
+        loop.post([&, at, ec] {
+          at->is_open = false;
+          if (auto const why = at->graph->why_failed(); ec)
+            report(status_of(at->graph->failed_by(), exit_internal), why.empty() ? ec.message() : why);
           if (--open == 0) loop.end();
         });
       }));
+    }
     if (!a.checkpoint.empty()) saving = start_jthread("checkpoints of graphs", save_often);
     loop.run();
   } catch (...) {  // the threads wait for the graphs
-    for (auto const& g : graphs_) static_cast<void>(g->stop());
+    each([](streams::graph& g) { static_cast<void>(g.stop()); });
     throw;
   }
   seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
@@ -243,10 +275,10 @@ stream_outcome stream_run::run(stream_arguments const& a, std::function<void()> 
   if (saving.joinable()) {
     saving.request_stop();
     saving.join();
-    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && outcome.why.empty(); ++n)
+    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && status_ == exit_done; ++n)
       std::filesystem::remove(checkpoint_of(n, a.checkpoint));
   }
-  return outcome;
+  return status_;
 }
 
 std::string stream_run::summary() const {

@@ -23,9 +23,10 @@ struct stream_arguments {
   std::string device;               // empty: as the file says
   double rate = -1;                 // negative: as the file says
   std::uint64_t ticks = 0;          // 0: as the file says
-  bool explain = false, quiet = false;
-  std::string checkpoint;        // a file; empty: none
-  double checkpoint_every = 10;  // seconds
+  bool explain = false, explain_after = false, quiet = false;
+  std::string checkpoint;              // a file; empty: none
+  double checkpoint_every = 10;        // seconds
+  std::uint64_t checkpoint_ticks = 0;  // not 0: ticks of the first graph, in place of seconds
 };
 
 /// The file, with what the command line changes. Throws config_error.
@@ -34,46 +35,54 @@ streams::stream_file load(stream_arguments const& a, streams::stage_catalog cons
 /// The status for what has failed; `of_stage` if it is a stage or the graph itself.
 exit_code status_of(streams::fault what, exit_code of_stage) noexcept;
 
-/// How graphs have ended.
-struct stream_outcome {
-  exit_code status = exit_done;
-  std::string why;  // empty: nothing has failed
-};
-
-/// The graphs of a file, on one runtime. Threads: one.
+/// The graphs of some files, on one runtime. Threads: one.
 class stream_run {
  public:
   /// Builds the graphs, but does not start them. Throws graph_error.
-  stream_run(runtime& rt, streams::stream_file const& file);
+  stream_run(runtime& rt, std::vector<streams::stream_file> files);
 
   /// The files that the graphs and the command read and write.
   file_uses files(stream_arguments const& a) const;
   /// What `--explain` prints: each stage with its place, and each edge.
   std::string explain() const;
   /// The first graph as a picture.
-  std::string svg() const { return graphs_.front()->svg(); }
+  std::string svg() const { return graphs_.front().graph->svg(); }
 
-  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, and p and Enter pauses them. Shows progress
-  /// on a terminal. With a checkpoint, goes on from it if it is there, and writes it now and then; it is removed when
+  /// Starts the graphs, and waits until all have ended; Ctrl-C ends them, p and Enter pauses them, SIGUSR1, or s and
+  /// Enter, has pictures written (graph::trigger). A graph that fails, also one of several that cannot start, is
+  /// reported at once, and does not end the others. Shows progress on a terminal. With a checkpoint, goes on from it if it is there, and writes it now and then; it is removed when
   /// the graphs have ended by themselves. `before` is called when signals are caught already, and the graphs have not
-  /// started. Throws graph_error if one cannot start, and std::runtime_error for a checkpoint that cannot be read.
-  /// Returns what has failed first.
-  stream_outcome run(stream_arguments const& a, std::function<void()> const& before);
+  /// started. Throws graph_error if the only one cannot start, and std::runtime_error for a checkpoint that cannot be
+  /// read. Returns the status for what has failed first.
+  exit_code run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;
 
  private:
+  struct running_graph {
+    streams::stream_file const* file;
+    std::uint32_t copy;  // of the file
+    std::unique_ptr<streams::graph> graph;
+    bool is_open = false;  // it was started, and has not ended
+  };
   struct stage_row;
+  std::string name_of(running_graph const& g) const {
+    return streams::options_of_copy(*g.file, g.copy, rt_).name;
+  }
+  std::string prefix_of(running_graph const& g, char const* after) const;
   std::vector<stage_row> rows() const;
   std::string progress() const;
   std::filesystem::path checkpoint_of(std::uint32_t graph, std::string const& file) const;
-  void start(stream_arguments const& a);
+  void start(running_graph& g, std::filesystem::path const& checkpoint, bool quiet);
+  void start_all(stream_arguments const& a);
   void lock(std::filesystem::path const& checkpoint);
+  void report(exit_code status, std::string const& why);
 
   runtime& rt_;
-  streams::stream_file const& file_;
+  std::vector<streams::stream_file> files_;
   std::list<file_lock> locks_;  // on the checkpoints of the graphs, which end before
-  std::vector<std::unique_ptr<streams::graph>> graphs_;
+  std::vector<running_graph> graphs_;
+  exit_code status_ = exit_done;
   double seconds_ = 0;  // of the run
   bool paused_ = false;
 };

@@ -19,6 +19,7 @@ struct file_source {
     bool loop = false;
     std::int32_t width = 0, height = 0;
     std::int32_t threads = 1;
+    std::uint32_t preload = 0;
     double from = 0, to = 0;
     double rate = 0;
     double reconnect = 0;
@@ -36,6 +37,10 @@ struct file_source {
       option("width", width, "pixels, to which pictures are scaled; 0: the video's own", 0, 16384);
       option("height", height, "likewise", 0, 16384);
       option("threads", threads, "threads of the decoder; 0: as many as it likes", 0, 64);
+      option("preload", preload,
+             "decodes so many pictures into memory before the graph begins, to measure the stages behind; 0: "
+             "none",
+             0, 1'000'000);
       option("from", from, "seconds of the video at which to begin", 0.0, 1e9);
       option("to", to, "seconds of the video at which to end; 0: its end", 0.0, 1e9);
       option("rate", rate, "of numbered pictures, in pictures per second; 0: 25", 0.0, 1000.0);

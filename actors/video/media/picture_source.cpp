@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -30,6 +31,16 @@ picture_source::picture_source(std::function<video_reader()> open, std::shared_p
                                   i, how_.skip, why.empty() ? "" : ": ", why));
   }
   if (how_.skip != 0) static_cast<void>(has_sound()), sound_->clear();
+  preload();
+}
+
+void picture_source::preload() {
+  std::vector<preloaded> all;
+  while (all.size() < how_.preload && read_next() == outcome::picture) {
+    all.push_back({std::vector<std::byte>(about_.bytes()), time_ns_, lasts_ns_});
+    reader_->get(all.back().data.data());
+  }
+  preloaded_ = std::move(all);
 }
 picture_source::~picture_source() = default;
 
@@ -75,6 +86,17 @@ picture_source::outcome picture_source::call_again() {
 }
 
 picture_source::outcome picture_source::next() {
+  if (given_ == preloaded_.size()) {
+    if (!preloaded_.empty()) preloaded_.clear(), given_ = 0;
+    return read_next();
+  }
+  auto const& picture = preloaded_[given_++];
+  time_ns_ = picture.time_ns;
+  lasts_ns_ = picture.lasts_ns;
+  return outcome::picture;
+}
+
+picture_source::outcome picture_source::read_next() {
   if (has_failed_) return outcome::failed;
   if (has_ended_) return outcome::end;
   try {
@@ -111,6 +133,10 @@ picture_source::outcome picture_source::next() {
 }
 
 bool picture_source::get(std::byte* to) {
+  if (given_ != 0) {
+    std::ranges::copy(preloaded_[given_ - 1].data, to);
+    return true;
+  }
   try {
     reader_->get(to);
     return true;
@@ -123,8 +149,10 @@ bool picture_source::get(std::byte* to) {
 bool picture_source::has_sound() {
   if (how_.heard.channels == 0) return false;
   try {
-    sound_->read(*reader_, has_ended_ ? ~0ull : time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000),
-                 offset_ns_);
+    sound_->read(
+        *reader_,
+        has_ended_ && preloaded_.empty() ? ~0ull : time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000),
+        offset_ns_);
   } catch (std::exception const& e) {
     why_ = {streams::fault::input_malformed, e.what()};
     has_failed_ = true;
@@ -241,6 +269,7 @@ file_source::host::host(options const& o, streams::spec_of<file_source> const& s
           {.loops = o.loop,
            .reconnect_s = o.reconnect,
            .skip = link.begins_at().processed,
+           .preload = o.preload,
            .heard = *s.out<"sound">(),
            .source = source_of(o).shown()},
           &link) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/sound.hpp"
@@ -25,10 +26,11 @@ class sound_feed;
 /// How a stage reads on.
 struct playing {
   bool loops = false;
-  double reconnect_s = 0;  // seconds to wait before a server that has gone is called again; 0: never
-  std::uint64_t skip = 0;  // pictures that an earlier run has had
-  sound heard{};           // of the frames of sound
-  std::string source{};    // for messages
+  double reconnect_s = 0;     // seconds to wait before a server that has gone is called again; 0: never
+  std::uint64_t skip = 0;     // pictures that an earlier run has had
+  std::uint32_t preload = 0;  // pictures to be decoded at once
+  sound heard{};              // of the frames of sound
+  std::string source{};       // for messages
 };
 
 class picture_source {
@@ -59,6 +61,8 @@ class picture_source {
   streams::stage_error const& why_failed() const noexcept { return why_; }
 
  private:
+  void preload();
+  outcome read_next();
   outcome wait_for_server();
   outcome call_again();
 
@@ -74,6 +78,12 @@ class picture_source {
   std::uint64_t reconnected_ = 0;
   std::optional<std::chrono::steady_clock::time_point> call_at_;  // when the server is called again
   std::jthread alarm_;
+  struct preloaded {
+    std::vector<std::byte> data;
+    std::uint64_t time_ns, lasts_ns;
+  };
+  std::vector<preloaded> preloaded_;
+  std::size_t given_ = 0;  // of them: how many `next` has got
   bool has_ended_ = false, has_failed_ = false;
   streams::stage_error why_{streams::fault::stage, ""};
 };

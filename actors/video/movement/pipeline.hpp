@@ -1,4 +1,5 @@
-// The pipeline of one camera's overlay: all memory and all stages, split into tiles, for an actor or a plain loop.
+// The pipeline that finds and draws what moves before one camera: all memory, and all functions, split into tiles, for a
+// stage or a plain loop.
 //
 // A frame goes through four phases. Within a phase the tiles may run at the same time; there is a barrier between
 // phases:
@@ -7,7 +8,7 @@
 //   3. finish_frame  once:       updates regions and tracks, composes the drawing  (one lane)
 //   4. draw_tile     every tile: draws on the frame in place
 //
-// The state is one flat block of `overlay_bytes(...)` bytes; `overlay_ref` points into it.
+// The state is one flat block of `movement_bytes(...)` bytes; `movement_ref` points into it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace rondo::video {
 
-struct overlay_params {
+struct movement_params {
   background_params background;
   clean_params clean;
   tracker_params tracker;
@@ -30,7 +31,7 @@ struct overlay_params {
 };
 
 /// Data that the phases of one camera share, in addition to the planes.
-struct overlay_scene {
+struct movement_scene {
   std::int64_t frames;     ///< frames finished
   std::int32_t relearn;    ///< not 0: the next frame restarts the background
   std::int32_t relearned;  ///< how often that happened after the first frame
@@ -39,7 +40,7 @@ struct overlay_scene {
   draw_list drawing;
 };
 
-struct overlay_ref {
+struct movement_ref {
   std::int32_t width = 0, height = 0, tiles = 0;
   background_ref background;
   image_view<std::uint8_t> mask;
@@ -47,12 +48,12 @@ struct overlay_ref {
   component_ref components;
   std::uint64_t* scratch = nullptr;
   std::int32_t scratch_words = 0;  ///< per tile
-  overlay_scene* scene = nullptr;
+  movement_scene* scene = nullptr;
 };
 
-RONDO_HD inline overlay_ref carve_overlay(carver& memory, std::int32_t width, std::int32_t height,
-                                          std::int32_t tiles, overlay_params const& params) {
-  overlay_ref o;
+RONDO_HD inline movement_ref carve_movement(carver& memory, std::int32_t width, std::int32_t height,
+                                            std::int32_t tiles, movement_params const& params) {
+  movement_ref o;
   o.width = width;
   o.height = height;
   o.tiles = tiles;
@@ -65,20 +66,20 @@ RONDO_HD inline overlay_ref carve_overlay(carver& memory, std::int32_t width, st
   o.scratch_words = clean_scratch_words(w, h / tiles + 1, params.clean);
   o.scratch =
       memory.take<std::uint64_t>(static_cast<std::size_t>(o.scratch_words) * static_cast<std::size_t>(tiles));
-  o.scene = memory.take<overlay_scene>(1);
+  o.scene = memory.take<movement_scene>(1);
   return o;
 }
 
 /// Bytes for one camera. The memory must be aligned to `carver::alignment`.
-RONDO_HD inline std::size_t overlay_bytes(std::int32_t width, std::int32_t height, std::int32_t tiles,
-                                          overlay_params const& params) {
+RONDO_HD inline std::size_t movement_bytes(std::int32_t width, std::int32_t height, std::int32_t tiles,
+                                           movement_params const& params) {
   carver measure(nullptr);
-  carve_overlay(measure, width, height, tiles, params);
+  carve_movement(measure, width, height, tiles, params);
   return measure.used();
 }
 
 /// Must be called once before the first frame; call it again to forget everything.
-RONDO_HD inline void reset_overlay(overlay_ref const& o) {
+RONDO_HD inline void reset_movement(movement_ref const& o) {
   o.scene->frames = 0;
   o.scene->relearn = 1;
   o.scene->relearned = 0;
@@ -89,7 +90,7 @@ RONDO_HD inline void reset_overlay(overlay_ref const& o) {
 
 /// Phase 1.
 template <class Team>
-RONDO_HD void detect_tile(Team const& team, overlay_ref const& o, overlay_params const& p,
+RONDO_HD void detect_tile(Team const& team, movement_ref const& o, movement_params const& p,
                           frame_view const& frame, std::int32_t tile) {
   band const rows = band_of(o.mask.height, o.tiles, tile);
   if (o.scene->relearn != 0)
@@ -100,7 +101,7 @@ RONDO_HD void detect_tile(Team const& team, overlay_ref const& o, overlay_params
 
 /// Phase 2. `lead` is true on exactly one lane of the team.
 template <class Team>
-RONDO_HD void label_tile(Team const& team, overlay_ref const& o, overlay_params const& p, std::int32_t tile,
+RONDO_HD void label_tile(Team const& team, movement_ref const& o, movement_params const& p, std::int32_t tile,
                          bool lead = true) {
   band const rows = band_of(o.mask.height, o.tiles, tile);
   clean_mask(team, o.mask, p.clean, rows, o.scratch + tile * o.scratch_words, o.clean);
@@ -108,8 +109,8 @@ RONDO_HD void label_tile(Team const& team, overlay_ref const& o, overlay_params 
 }
 
 /// First half of phase 3, called by one lane: regions and tracks. Reads the frame, so it must not be drawn on yet.
-RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p, frame_view const& frame) {
-  overlay_scene& s = *o.scene;
+RONDO_HD inline void update_scene(movement_ref const& o, movement_params const& p, frame_view const& frame) {
+  movement_scene& s = *o.scene;
   finish_regions(o.components, p.min_area, s.regions);
   std::int64_t set = 0;
   for (std::int32_t i = 0; i < s.regions.count; ++i) set += s.regions.items[i].area;
@@ -125,7 +126,7 @@ RONDO_HD inline void update_scene(overlay_ref const& o, overlay_params const& p,
 }
 
 /// Phase 3, called by one lane.
-RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p, frame_view const& frame,
+RONDO_HD inline void finish_frame(movement_ref const& o, movement_params const& p, frame_view const& frame,
                                   status_line const& status, colour_description const& of = {}) {
   update_scene(o, p, frame);
   compose(o.scene->tracks, p.tracker, status, o.scene->drawing, of);
@@ -133,10 +134,10 @@ RONDO_HD inline void finish_frame(overlay_ref const& o, overlay_params const& p,
 
 /// Phase 4.
 template <class Team>
-RONDO_HD void draw_tile(Team const& team, overlay_ref const& o, frame_view const& frame, std::int32_t tile) {
+RONDO_HD void draw_tile(Team const& team, movement_ref const& o, frame_view const& frame, std::int32_t tile) {
   draw_tile(team, frame, o.scene->drawing, band_of(o.height, o.tiles, tile, 2));
 }
 
-static_assert(std::is_trivially_copyable_v<overlay_scene> && std::is_trivially_copyable_v<overlay_ref>);
+static_assert(std::is_trivially_copyable_v<movement_scene> && std::is_trivially_copyable_v<movement_ref>);
 
 }  // namespace rondo::video

@@ -99,7 +99,7 @@ RONDO_HD inline planes planes_at(image const& about, std::byte const* data) {
   return p;
 }
 
-/// The same without the opacities, as the overlay's functions take it.
+/// The same without the opacities, as the functions of movement take it.
 RONDO_HD inline frame_view view_at(image const& about, std::byte const* data) {
   carver memory(const_cast<std::byte*>(data));
   return carve_frame(memory, about.width, about.height);

@@ -1,5 +1,5 @@
-// Stages that find what moves in the pictures of a fixed camera, and draw it: the overlay
-// (actors/video/movement/pipeline.hpp) as two stages, so that one picture is drawn on while the next is looked at.
+// Stages that find what moves in the pictures of a fixed camera, and draw it (actors/video/movement/pipeline.hpp): two,
+// so that one picture is drawn on while the next is looked at.
 #pragma once
 
 #include <string>
@@ -25,44 +25,73 @@ RONDO_HD inline frame_view frame_of(image const& about, std::byte const* data) {
 }
 
 /// Learns the background, and follows what moves in front of it. Pictures are passed on as they are, with a drawing for
-/// each. The scene is in the stage's scratch memory, so a restart keeps it.
+/// each. The scene is in the stage's scratch memory, so a restart keeps it. Several teams work on a picture, each on
+/// some of its rows.
 struct find_movement {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">,
                                streams::out<"drawing", drawing>>;
   struct options {
     streams::option_text<32> name;  // drawn into the upper left corner
     double rate = 0;                // likewise, in frames per second; 0: not
+    std::int32_t tiles = 4;         // parts of a picture, at most one for 16 rows
     void describe(auto& option) {
       option("name", name, "drawn into the upper left corner");
       option("rate", rate, "frames per second, drawn beside it; 0: not drawn", 0, 10000);
+      option("tiles", tiles, "parts of a picture, on which as many teams may work at once", 1, 1024);
     }
   };
   static constexpr bool cooperative = true;
+  static constexpr std::uint32_t phases = 2;
   static void spec(options const& o, streams::spec_of<find_movement>& s);
 
-  RONDO_HD void process(streams::stage_context<find_movement>& ctx, streams::tick const&) {
-    auto const in = ctx.input<"video">();
-    auto const to = ctx.output<"drawing">({in.about.width, in.about.height});
-    if (!to) return;
-    ctx.pass<"video">();
-    overlay_params const params{};
-    carver memory(ctx.scratch());
-    auto const scene = carve_overlay(memory, in.about.width, in.about.height, 1, params);
-    auto const frame = frame_of(in.about, in.data);
-    by_one(ctx, [&] {
-      if (scene.scene->tracks.frame_width == 0) reset_overlay(scene);  // the memory was zero
+  /// So many tiles have pictures of this height.
+  RONDO_HD static std::int32_t tiles_of(options const& o, std::int32_t height) {
+    std::int32_t const most = height / 16 + 1;
+    return o.tiles < most ? o.tiles : most;
+  }
+
+  RONDO_HD std::uint32_t tiles(streams::stage_context<find_movement>& ctx, streams::tick const&,
+                               std::uint32_t phase) {
+    if (phase == looking && !begin(ctx)) return 0;
+    return static_cast<std::uint32_t>(scene_.tiles);
+  }
+  RONDO_HD void tile(streams::stage_context<find_movement>& ctx, streams::tick const&, std::uint32_t phase,
+                     std::uint32_t number) {
+    movement_params const params{};
+    auto const tile = static_cast<std::int32_t>(number);
+    with_lanes(ctx, [&](auto const& team) {
+      if (phase == looking)
+        detect_tile(team, scene_, params, frame_, tile);
+      else
+        label_tile(team, scene_, params, tile, ctx.team().leader());
     });
-    with_lanes(ctx, [&](auto const& team) { detect_tile(team, scene, params, frame, 0); });
-    ctx.team().sync();
-    with_lanes(ctx, [&](auto const& team) { label_tile(team, scene, params, 0, ctx.team().leader()); });
-    ctx.team().sync();
+  }
+  RONDO_HD void process(streams::stage_context<find_movement>& ctx, streams::tick const&) {
+    auto const colours = ctx.input<"video">().about.colours;
     by_one(ctx, [&] {
-      finish_frame(scene, params, frame, status_for(ctx.options()), in.about.colours);
-      *reinterpret_cast<draw_list*>(to.data) = scene.scene->drawing;
+      finish_frame(scene_, movement_params{}, frame_, status_for(ctx.options()), colours);
+      *drawing_ = scene_.scene->drawing;
     });
   }
 
  private:
+  static constexpr std::uint32_t looking = 0;  // the first phase; the second one labels what was seen
+
+  RONDO_HD bool begin(streams::stage_context<find_movement>& ctx) {
+    auto const in = ctx.input<"video">();
+    auto const to = ctx.output<"drawing">({in.about.width, in.about.height});
+    if (!to) return false;
+    ctx.pass<"video">();
+    by_one(ctx, [&] {
+      carver memory(ctx.scratch());
+      scene_ = carve_movement(memory, in.about.width, in.about.height,
+                              tiles_of(ctx.options(), in.about.height), movement_params{});
+      if (scene_.scene->tracks.frame_width == 0) reset_movement(scene_);  // the memory was zero
+      frame_ = frame_of(in.about, in.data);
+      drawing_ = reinterpret_cast<draw_list*>(to.data);
+    });
+    return true;
+  }
   RONDO_HD static status_line status_for(options const& o) {
     status_line line{};
     static_assert(sizeof line.camera == sizeof o.name.text);
@@ -70,6 +99,11 @@ struct find_movement {
     line.frames_per_s_x10 = static_cast<std::int32_t>(o.rate * 10 + 0.5);
     return line;
   }
+
+  // Of the picture in hand.
+  movement_ref scene_;
+  frame_view frame_;
+  draw_list* drawing_;
 };
 
 /// Draws on a picture, in place.

@@ -100,10 +100,10 @@ void waveform::spec(options const&, streams::spec_of<waveform>& s) {
   s.scratch(static_cast<std::uint64_t>(s.in<"video">()->width) * 2 * sizeof(u16));
 }
 
-void find_movement::spec(options const&, streams::spec_of<find_movement>& s) {
+void find_movement::spec(options const& o, streams::spec_of<find_movement>& s) {
   auto const in = *s.in<"video">();
   s.out<"drawing">({in.width, in.height});
-  s.scratch(overlay_bytes(in.width, in.height, 1, overlay_params{}));
+  s.scratch(movement_bytes(in.width, in.height, tiles_of(o, in.height), movement_params{}));
 }
 void draw_movement::spec(options const&, streams::spec_of<draw_movement>& s) {
   auto const of = *s.in<"drawing">();

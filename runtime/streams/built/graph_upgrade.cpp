@@ -5,7 +5,9 @@
 // actor a fresh state.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "runtime/streams/built/graph_build.hpp"
 #include "runtime/upgrade.hpp"
@@ -87,11 +89,12 @@ stage_spec built_graph::replace(std::uint32_t stage, planned_stage const& next, 
     changes.emplace_back(s, prepare(memory, *s, next, spec, keeps_scratch));
     actors.push_back(s->actor.id());
   }
-  bool written = false;
+  bool written = false, is_within_tick = false;
   auto const at_safepoint = [&]() -> std::string {
     for (auto const& [s, with] : changes) {
-      memory.read(&s->memory->counts, &s->memory->counts + 1);
+      memory.read(&s->memory->phases, &s->memory->counts + 1);
       if (s->memory->counts.ended != 0) return "it has ended";
+      if (is_within_tick = s->memory->phases.is_under_way; is_within_tick) return "a tick does not end";
     }
     written = true;
     for (auto const& [s, with] : changes) {
@@ -105,11 +108,16 @@ stage_spec built_graph::replace(std::uint32_t stage, planned_stage const& next, 
     return {};
   };
   std::string why_not;
-  try {
-    rondo::detail::begin_again(rt_, actors, next.kind->behaviour, at_safepoint);
-  } catch (std::runtime_error const& e) {
-    why_not = e.what();
-  }
+  auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  do {  // a wide stage also stands still between the phases of a tick
+    if (is_within_tick) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    why_not.clear();
+    try {
+      rondo::detail::begin_again(rt_, actors, next.kind->behaviour, at_safepoint);
+    } catch (std::runtime_error const& e) {
+      why_not = e.what();
+    }
+  } while (is_within_tick && std::chrono::steady_clock::now() < until);
   for (auto& [s, with] : changes) {
     if (!written) break;  // else it is in use, even if the device was lost afterwards
     if (keeps_scratch)

@@ -12,7 +12,8 @@
 //       The constructor may throw; the text is part of the graph's error. With the link, threads of the program can
 //       wake the stage and keep frames. `why_failed` is optional: the graph's error after stage_context::fail_graph,
 //       and what has failed (kernels/streams/fault.hpp), or a std::string; called on another thread, when the stage
-//       does nothing more. A `host` that is a `lender` gets frames back that the stage has lent (stage_context::lend).
+//       does nothing more. `void flush()` is called before a checkpoint, `void trigger()` by graph::trigger, both on
+//       other threads. A `host` that is a `lender` gets frames back that the stage has lent (stage_context::lend).
 //   using upgrades = Old;
 //       Takes over the scratch memory of an Old that it replaces in a running graph (graph::upgrade), as it is.
 //
@@ -68,6 +69,7 @@ struct stage_kind {
   std::shared_ptr<void> (*make_host)(void const* options, stage_spec&, host_link&) = nullptr;  // null: none
   stage_error (*why_failed)(void const* host) = nullptr;
   void (*flush)(void* host) = nullptr;
+  void (*trigger)(void* host) = nullptr;
   lender* (*lender_of)(void* host) = nullptr;  // of a stage whose frames lie in memory of somebody else
   bool has_own_ticks = false;
   bool takes_any = false;    // a tick as soon as one input has a frame
@@ -141,6 +143,10 @@ RONDO_DEFINE_NAMES(spec)
 RONDO_DEFINE_NAMES(host)
 RONDO_DEFINE_NAMES(why_failed)
 RONDO_DEFINE_NAMES(flush)
+RONDO_DEFINE_NAMES(trigger)
+RONDO_DEFINE_NAMES(phases)
+RONDO_DEFINE_NAMES(tiles)
+RONDO_DEFINE_NAMES(tile)
 RONDO_DEFINE_NAMES(on_start)
 RONDO_DEFINE_NAMES(on_stop)
 RONDO_DEFINE_NAMES(due)
@@ -196,8 +202,12 @@ consteval void check_functions() {
         "a host's `why_failed` is to be: streams::stage_error why_failed() const, or a std::string");
     static_assert(
         !names_flush<host> || requires(host h) { h.flush(); }, "a host's `flush` is to be: void flush()");
+    static_assert(
+        !names_trigger<host> || requires(host h) { h.trigger(); },
+        "a host's `trigger` is to be: void trigger()");
   }
   static_assert(!names_flush<Stage>, "`flush` is a member of the stage's `host`");
+  static_assert(!names_trigger<Stage>, "`trigger` is a member of the stage's `host`");
   static_assert(!names_why_failed<Stage>, "`why_failed` is a member of the stage's `host`");
   static_assert(
       !names_on_start<Stage> || requires(Stage s, context & c) { s.on_start(c); },
@@ -205,6 +215,18 @@ consteval void check_functions() {
   static_assert(
       !names_on_stop<Stage> || requires(Stage s, context & c) { s.on_stop(c); },
       "a stage's `on_stop` is to be: void on_stop(streams::stage_context<Stage>&)");
+  static_assert((names_phases<Stage> && names_tiles<Stage> && names_tile<Stage>) ||
+                    (!names_phases<Stage> && !names_tiles<Stage> && !names_tile<Stage>),
+                "a wide stage has all of: static constexpr std::uint32_t phases, `tiles`, and `tile`");
+  static_assert(
+      !names_tiles<Stage> ||
+          requires(Stage s, context & c, tick const& t) {
+            { s.tiles(c, t, 0u) } -> std::same_as<std::uint32_t>;
+            s.tile(c, t, 0u, 0u);
+          },
+      "a wide stage's functions are to be: std::uint32_t tiles(streams::stage_context<Stage>&, streams::tick "
+      "const&, "
+      "std::uint32_t phase), and void tile(the same, std::uint32_t number)");
   static_assert(
       names_due<Stage> == has_own_ticks<Stage>,
       "a stage with ticks of its own has both: static constexpr bool has_own_ticks = true, and `due`");
@@ -257,6 +279,7 @@ stage_kind make_kind() {
           return {fault::stage, std::string(of.why_failed())};
       };
     if constexpr (names_flush<host>) k.flush = [](void* h) { static_cast<host*>(h)->flush(); };
+    if constexpr (names_trigger<host>) k.trigger = [](void* h) { static_cast<host*>(h)->trigger(); };
     if constexpr (std::is_base_of_v<lender, host>)
       k.lender_of = [](void* h) -> lender* { return static_cast<host*>(h); };
   }

@@ -42,7 +42,7 @@ region person(int x, int y, int w = 30, int h = 80) { return {x, y, x + w, y + h
 
 }  // namespace
 
-TEST_CASE("a walking person is shown after a few frames and keeps one id and a fitting box", "[overlay]") {
+TEST_CASE("a walking person is shown after a few frames and keeps one id and a fitting box", "[movement]") {
   scene s;
   for (int n = 0; n < 60; ++n) {
     s.step({person(100 + 6 * n, 200)});
@@ -52,7 +52,7 @@ TEST_CASE("a walking person is shown after a few frames and keeps one id and a f
   CHECK(s.state.next_id == 2);
 }
 
-TEST_CASE("things that flicker or stand still are never shown", "[overlay]") {
+TEST_CASE("things that flicker or stand still are never shown", "[movement]") {
   scene s;
   for (int n = 0; n < 60; ++n) {
     std::vector<region> boxes{person(500, 300)};
@@ -62,7 +62,7 @@ TEST_CASE("things that flicker or stand still are never shown", "[overlay]") {
   CHECK(s.state.next_id == 1);
 }
 
-TEST_CASE("an id survives a short occlusion", "[overlay]") {
+TEST_CASE("an id survives a short occlusion", "[movement]") {
   scene s;
   for (int n = 0; n < 60; ++n) {
     bool const hidden = n >= 25 && n < 35;
@@ -73,7 +73,7 @@ TEST_CASE("an id survives a short occlusion", "[overlay]") {
   CHECK(s.state.next_id == 2);
 }
 
-TEST_CASE("a person who left is forgotten and the next one gets a new id", "[overlay]") {
+TEST_CASE("a person who left is forgotten and the next one gets a new id", "[movement]") {
   scene s;
   for (int n = 0; n < 20; ++n) s.step({person(300 + 5 * n, 200)});
   for (int n = 0; n < s.params.max_misses + 2; ++n) s.step({});
@@ -82,7 +82,7 @@ TEST_CASE("a person who left is forgotten and the next one gets a new id", "[ove
   CHECK(s.id_at(300 + 5 * 19 + 15, 240) == 2);
 }
 
-TEST_CASE("two people who cross keep their ids, though they are one region while they do", "[overlay]") {
+TEST_CASE("two people who cross keep their ids, though they are one region while they do", "[movement]") {
   int const speed = GENERATE(4, 6, 9), lower = GENERATE(0, 10);
   scene s;
   int left = 0, right = 0;
@@ -108,7 +108,7 @@ TEST_CASE("two people who cross keep their ids, though they are one region while
   CHECK(s.state.next_id == 3);
 }
 
-TEST_CASE("pieces of one person make one box", "[overlay]") {
+TEST_CASE("pieces of one person make one box", "[movement]") {
   scene s;
   for (int n = 0; n < 50; ++n) {
     int const x = 100 + 5 * n;
@@ -122,7 +122,7 @@ TEST_CASE("pieces of one person make one box", "[overlay]") {
   CHECK(s.state.count == 1);
 }
 
-TEST_CASE("two who part after entering as one become two ids", "[overlay]") {
+TEST_CASE("two who part after entering as one become two ids", "[movement]") {
   scene s;
   for (int n = 0; n < 70; ++n) {
     int const x = 100 + 5 * n, gap = n < 20 ? 0 : (n - 20) * 2;
@@ -135,7 +135,7 @@ TEST_CASE("two who part after entering as one become two ids", "[overlay]") {
   CHECK(s.state.next_id == 3);
 }
 
-TEST_CASE("regions beyond the tracker's capacity are counted", "[overlay]") {
+TEST_CASE("regions beyond the tracker's capacity are counted", "[movement]") {
   scene s;
   std::vector<region> boxes;
   for (int i = 0; i < 100; ++i) boxes.push_back(person(i % 20 * 38, i / 20 * 90));

@@ -1,4 +1,4 @@
-#include "tests/actors/counting_malloc.hpp"
+#include "tests/streams/counting_malloc.hpp"
 
 #include <execinfo.h>
 #include <link.h>

@@ -31,7 +31,7 @@ double distance(rounded_box const& b, double x, double y) {
 
 }  // namespace
 
-TEST_CASE("the coverage of each pixel by a box equals that of sixteen by sixteen samples", "[overlay]") {
+TEST_CASE("the coverage of each pixel by a box equals that of sixteen by sixteen samples", "[movement]") {
   // Luma 0 and ink 255, so that a pixel's value is its coverage.
   canvas c(91, 73);
   rounded_box const b{
@@ -60,7 +60,7 @@ TEST_CASE("the coverage of each pixel by a box equals that of sixteen by sixteen
   CHECK(total / (91 * 73) < 0.003);
 }
 
-TEST_CASE("chroma gets the mean coverage of its four pixels", "[overlay]") {
+TEST_CASE("chroma gets the mean coverage of its four pixels", "[movement]") {
   canvas c(64, 48);
   std::memset(c.view.u.data, 0, static_cast<std::size_t>(c.view.u.stride * 24));
   draw_list list;
@@ -79,7 +79,7 @@ TEST_CASE("chroma gets the mean coverage of its four pixels", "[overlay]") {
   CHECK(touched > 80);
 }
 
-TEST_CASE("drawing over the frame's edge stays in the frame and looks the same in any tiles", "[overlay]") {
+TEST_CASE("drawing over the frame's edge stays in the frame and looks the same in any tiles", "[movement]") {
   int const w = 75, h = 53;
   draw_list list;
   clear(list);
@@ -103,7 +103,7 @@ TEST_CASE("drawing over the frame's edge stays in the frame and looks the same i
   CHECK(paint(27) == whole);
 }
 
-TEST_CASE("every printable character except the space has dots, and no two look alike", "[overlay]") {
+TEST_CASE("every printable character except the space has dots, and no two look alike", "[movement]") {
   std::vector<std::uint64_t> seen;
   for (int c = 32; c < 127; ++c) {
     std::uint64_t dots = 0;
@@ -119,7 +119,7 @@ TEST_CASE("every printable character except the space has dots, and no two look 
   CHECK(glyph_row(static_cast<char>(200), 3) == 0);
 }
 
-TEST_CASE("enlarged text is solid inside its dots, empty away from them, and soft between", "[overlay]") {
+TEST_CASE("enlarged text is solid inside its dots, empty away from them, and soft between", "[movement]") {
   int soft = 0;
   for (int y = 0; y < 7 * 8; ++y)
     for (int x = 0; x < 5 * 8; ++x) {
@@ -133,7 +133,7 @@ TEST_CASE("enlarged text is solid inside its dots, empty away from them, and sof
   CHECK(soft > 20);
 }
 
-TEST_CASE("text and numbers that do not fit are cut, not written past the end", "[overlay]") {
+TEST_CASE("text and numbers that do not fit are cut, not written past the end", "[movement]") {
   text_line t{};
   for (int i = 0; i < 10; ++i) append(t, std::int64_t{9876543210});
   CHECK(t.length == text_line::capacity);

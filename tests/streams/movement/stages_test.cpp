@@ -1,4 +1,4 @@
-// The overlay as stages: the same drawings as its functions make in a plain loop, on every device, and without copies.
+// Movement as stages: the same drawings as the functions make in a plain loop, on every device, and without copies.
 #include <algorithm>
 #include <mutex>
 #include <vector>
@@ -75,17 +75,17 @@ pictures run(config const& settings, std::uint64_t ticks) {
   return std::move(all);
 }
 
-/// The same with the overlay's functions.
+/// The same with the functions alone.
 pictures run_loop(std::uint64_t ticks) {
   constexpr auto width = movement_test::walker::width, height = movement_test::walker::height;
-  video::overlay_params const params{};
+  video::movement_params const params{};
   std::vector<std::max_align_t> scratch(
-      (video::overlay_bytes(width, height, 1, params) + 64) / sizeof(std::max_align_t) + 8);
+      (video::movement_bytes(width, height, 1, params) + 64) / sizeof(std::max_align_t) + 8);
   auto* const at =
       reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(scratch.data()) + 63) / 64 * 64);
   video::carver memory(at);
-  auto const scene = video::carve_overlay(memory, width, height, 1, params);
-  video::reset_overlay(scene);
+  auto const scene = video::carve_movement(memory, width, height, 1, params);
+  video::reset_movement(scene);
   video::status_line status{"street", 250};
   video::image const about{width, height};
   pictures all;
@@ -104,7 +104,7 @@ pictures run_loop(std::uint64_t ticks) {
 
 }  // namespace
 
-TEST_CASE("movement is found and drawn by two stages as by the overlay's functions, on every device",
+TEST_CASE("movement is found and drawn by two stages as by the functions alone, on every device",
           "[streams][video]") {
   constexpr std::uint64_t ticks = 24;
   auto const expected = run_loop(ticks);

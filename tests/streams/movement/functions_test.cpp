@@ -1,4 +1,4 @@
-// The overlay's detection stages compared with plain references, and tiles compared with the whole image.
+// The functions that find movement compared with plain references, and tiles compared with the whole image.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -128,7 +128,7 @@ bool same(region const& a, region const& b) {
 
 }  // namespace
 
-TEST_CASE("bands cover every row once and keep their alignment", "[overlay]") {
+TEST_CASE("bands cover every row once and keep their alignment", "[movement]") {
   for (int rows : {1, 2, 7, 288, 575, 1081})
     for (int count : {1, 2, 3, 8, 64})
       for (int align : {1, 2}) {
@@ -144,7 +144,7 @@ TEST_CASE("bands cover every row once and keep their alignment", "[overlay]") {
       }
 }
 
-TEST_CASE("the background model equals a plain reference, in any number of tiles", "[overlay]") {
+TEST_CASE("the background model equals a plain reference, in any number of tiles", "[movement]") {
   constexpr int w = 83, h = 41;
   background_params p;
   p.confidence_limit = 24;  // so that swaps and returns happen within the test
@@ -195,7 +195,7 @@ TEST_CASE("the background model equals a plain reference, in any number of tiles
 }
 
 TEST_CASE("mask clean-up equals majority and closing computed pixel by pixel, in any number of tiles",
-          "[overlay]") {
+          "[movement]") {
   int const w = GENERATE(1, 63, 64, 65, 200), h = 37;
   clean_params const p =
       GENERATE(clean_params{2, 1, 3}, clean_params{0, 0, 0}, clean_params{1, 4, 2}, clean_params{3, 0, 1});
@@ -254,7 +254,7 @@ TEST_CASE("mask clean-up equals majority and closing computed pixel by pixel, in
   }
 }
 
-TEST_CASE("components equal a flood fill, in any number of tiles", "[overlay]") {
+TEST_CASE("components equal a flood fill, in any number of tiles", "[movement]") {
   int const percent = GENERATE(5, 20, 38, 45, 70, 100), w = GENERATE(64, 77, 130);
   constexpr int h = 50;
   std::mt19937 random(static_cast<unsigned>(percent * w));
@@ -272,7 +272,7 @@ TEST_CASE("components equal a flood fill, in any number of tiles", "[overlay]") 
   }
 }
 
-TEST_CASE("regions and runs that do not fit are counted", "[overlay]") {
+TEST_CASE("regions and runs that do not fit are counted", "[movement]") {
   constexpr int w = 128, h = 20;
   aligned_block memory(static_cast<std::size_t>(2 * 8 * h));
   carver c(memory.data());
@@ -287,15 +287,15 @@ TEST_CASE("regions and runs that do not fit are counted", "[overlay]") {
   CHECK(list.lost_runs == 10 * 64 - 20 * 8);
 }
 
-TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[overlay]") {
+TEST_CASE("the whole pipeline draws the same picture in any number of tiles", "[movement]") {
   constexpr int w = 162, h = 122, frames = 44;
-  overlay_params p;
+  movement_params p;
   p.tracker.min_travel = 4;
   auto const run = [&](int tiles) {
-    aligned_block memory(overlay_bytes(w, h, tiles, p));
+    aligned_block memory(movement_bytes(w, h, tiles, p));
     carver c(memory.data());
-    overlay_ref const o = carve_overlay(c, w, h, tiles, p);
-    reset_overlay(o);
+    movement_ref const o = carve_movement(c, w, h, tiles, p);
+    reset_movement(o);
     test_frame f(w, h);
     for (int n = 0; n < frames; ++n) {
       std::mt19937 random(static_cast<unsigned>(n));
@@ -318,13 +318,13 @@ TEST_CASE("the whole overlay draws the same picture in any number of tiles", "[o
   CHECK(run(200) == whole);
 }
 
-TEST_CASE("after a change of the whole scene the background is relearnt without tracks", "[overlay]") {
+TEST_CASE("after a change of the whole scene the background is relearnt without tracks", "[movement]") {
   constexpr int w = 96, h = 64;
-  overlay_params const p;
-  aligned_block memory(overlay_bytes(w, h, 2, p));
+  movement_params const p;
+  aligned_block memory(movement_bytes(w, h, 2, p));
   carver c(memory.data());
-  overlay_ref const o = carve_overlay(c, w, h, 2, p);
-  reset_overlay(o);
+  movement_ref const o = carve_movement(c, w, h, 2, p);
+  reset_movement(o);
   test_frame f(w, h);
   for (int n = 0; n < 40; ++n) {
     std::memset(f.view.y.data, n < 20 ? 60 : 180, static_cast<std::size_t>(f.view.y.stride * h));

@@ -1,4 +1,5 @@
-// `rondo overlay`: its options and its help.
+// `rondo overlay`: tracked movement, drawn over the videos of fixed cameras. Each camera has a graph as `rondo stream` runs
+// them; all are on one runtime.
 #pragma once
 
 namespace CLI {
