@@ -51,8 +51,8 @@ inline constexpr bool is_wide<Stage> = true;
 /// The actor of a stage.
 template <class Stage>
 struct stage_of {
-  static constexpr bool is_wide = detail::is_wide<Stage>;
   // -- for the runtime
+  static constexpr bool is_wide = detail::is_wide<Stage>;
   struct arguments {
     stage_memory* memory;  // on its device
   };
@@ -130,8 +130,7 @@ struct stage_of {
     process(ctx, c, loop, began);
   }
 
-  // -- of a wide stage
-
+  // Of a wide stage.
   RONDO_CALL RONDO_HD std::uint32_t tiles(context& ctx, next_phase const& p) requires is_wide {
     if (!is_present(ctx, p)) return 0;
     stage_context<Stage> c{ctx, *memory};

@@ -50,7 +50,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 /// The names within a URL of FFmpeg that may be files: "concat:a.mp4|b.mp4", "subfile,,start,0,end,9,,:a.mp4".
 std::vector<std::string> names_in(std::string const& name) {
-  std::vector<std::string> all{name};
+  std::vector<std::string> all;
   if (name.find("://") != std::string::npos && !name.starts_with("file:")) return all;
   std::string part;
   for (std::size_t at = 0; at <= name.size(); ++at) {
@@ -102,7 +102,7 @@ void file_uses::add(std::string const& who, std::string const& shown, std::strin
 
 void file_uses::reads(std::string const& who, std::string const& name) {
   ++calls_;
-  for (auto const& n : names_in(name)) add(who, name, n, false);
+  add(who, name, name, false);
 }
 
 void file_uses::add_written(std::string const& who, std::string const& name) {
@@ -115,6 +115,16 @@ void file_uses::add_written(std::string const& who, std::string const& name) {
 void file_uses::writes(std::string const& who, std::string const& name) {
   ++calls_;
   add_written(who, name);
+}
+
+void file_uses::reads_url(std::string const& who, std::string const& url) {
+  ++calls_;
+  for (auto const& n : names_in(url)) add(who, url, n, false);
+}
+
+void file_uses::writes_url(std::string const& who, std::string const& url) {
+  ++calls_;
+  for (auto const& n : names_in(url)) add(who, url, n, true);
 }
 
 void file_uses::writes_from_any_tick(std::string const& who, std::string const& name) {

@@ -8,7 +8,7 @@
 //
 // Two names are the same file if what is there has one device and inode, or if they are the same name through symbolic
 // links. Writing NAME includes NAME.part (part_file.hpp). Names may have places for digits: {tick} of stills, and %06d
-// of FFmpeg. Devices, FIFOs and URLs may be used as often as one likes; standard output has one writer. Threads: one.
+// of FFmpeg. Devices and FIFOs may be used as often as one likes; standard output has one writer. Threads: one.
 #pragma once
 
 #include <sys/stat.h>
@@ -24,6 +24,10 @@ class file_uses {
   void reads(std::string const& who, std::string const& name);
   /// The file, and its NAME.part.
   void writes(std::string const& who, std::string const& name);
+  /// The files in a URL of FFmpeg: "file:a.mp4", "concat:a.mp4|b.mp4". Most have none.
+  void reads_url(std::string const& who, std::string const& url);
+  /// The same for a URL that is written.
+  void writes_url(std::string const& who, std::string const& url);
   /// Also the files that follow a checkpoint: "clip-from-250.mp4".
   void writes_from_any_tick(std::string const& who, std::string const& name);
 

@@ -28,18 +28,6 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "tcp://host:port", or "pipe:1".
-bool is_url(std::string const& name) {
-  return name.starts_with("pipe:") || (name.find("://") != std::string::npos && !name.starts_with("file:"));
-}
-
-std::string without_prefix(std::string name) {
-  if (!name.starts_with("file:")) return name;
-  name.erase(0, 5);
-  if (name.starts_with("//")) name.erase(0, 2);
-  return name;
-}
-
 /// A lock that no other process holds; false: one does.
 bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 
@@ -56,7 +44,7 @@ void write_all(int fd, std::string_view bytes) {
 }  // namespace
 
 fs::path resolved_name(std::string const& name) {
-  fs::path path = without_prefix(name);
+  fs::path path = name;
   std::error_code failed;
   for (int links = 0; links < 40; ++links) {
     auto const folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -70,9 +58,9 @@ fs::path resolved_name(std::string const& name) {
 }
 
 bool is_written_directly(std::string const& name) {
-  if (name == "-" || name.starts_with("/dev/") || name.starts_with("/proc/") || is_url(name)) return true;
+  if (name == "-" || name.starts_with("/dev/") || name.starts_with("/proc/")) return true;
   std::error_code ignored;
-  auto const found = fs::status(without_prefix(name), ignored);
+  auto const found = fs::status(name, ignored);
   return fs::exists(found) && !fs::is_regular_file(found) && !fs::is_directory(found);
 }
 

@@ -6,7 +6,7 @@
 //
 // So whoever opens NAME finds a whole file, the old one or the new one, and what a killed process leaves is NAME.part.
 // A symbolic link stays: the file that it names is replaced. What is not a regular file is written directly: a FIFO, a
-// device (also /dev/stdout), "-" for standard output, and URLs of FFmpeg.
+// device (also /dev/stdout), and "-" for standard output.
 // Threads: one at a time.
 #pragma once
 
@@ -49,7 +49,7 @@ class part_file {
 
 /// Whether a name is that of something that has no NAME.part; see above.
 bool is_written_directly(std::string const& name);
-/// The file that a name stands for, through symbolic links, there or not; and without "file:", FFmpeg's prefix.
+/// The file that a name stands for, through symbolic links, there or not.
 std::filesystem::path resolved_name(std::string const& name);
 /// "clip-from-250.mp4" for "clip.mp4": what follows a checkpoint.
 std::string name_from(std::string const& name, std::uint64_t first);

@@ -1,6 +1,6 @@
-// While frames run, a graph on one memory allocates nothing (a transfer between two does): with a source that decodes and a sink
-// that encodes. The frames come from a pipe, so that the test knows how far the graph is. counting_malloc.hpp says which
-// allocations count. Pictures and checkpoints do allocate, and none are made here.
+// While frames run, a graph on one memory allocates nothing (a transfer between two does): with a source that decodes
+// and a sink that encodes. The frames come from a pipe, so that the test knows how far the graph is.
+// counting_malloc.hpp says which allocations count. Pictures and checkpoints do allocate, and none are made here.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>

@@ -221,24 +221,58 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("stills are written at every so many ticks", "[media]") {
+namespace {
+
+/// The names of the pictures that a still_sink writes of 25 ticks, the first of which is `tick_of_first` in its file.
+std::vector<std::string> stills(still_sink::options how,
+                                std::function<void(streams::graph&)> const& while_it_runs = {}) {
   rondo_test::scratch_directory const dir("media");
   runtime rt{use<media_test::stages>, {.device = "cpu"}};
-  streams::graph g{rt, {.ticks = 25}};
+  streams::graph g{rt, {.ticks = while_it_runs ? 0u : 25u}};
   auto const pattern = g.add<test_pattern>("pattern", {.width = 64, .height = 48});
-  auto const to =
-      g.add<still_sink>("to", {.file = text_of<1024>((dir.directory / "{tick}.png").string()), .every = 10});
+  how.file = text_of<1024>((dir.directory / "{tick}.png").string());
+  auto const to = g.add<still_sink>("to", how);
   g.connect(pattern.out<"video">(), to.in<"video">());
+  g.trigger();  // to no effect
   g.start();
+  if (while_it_runs) {
+    while_it_runs(g);
+    REQUIRE(!g.stop());
+  }
   REQUIRE(!g.wait(60s));
+  g.trigger();
   std::vector<std::string> names;
-  for (auto const& e : std::filesystem::directory_iterator(dir.directory))
+  for (auto const& e : std::filesystem::directory_iterator(dir.directory)) {
     names.push_back(e.path().filename());
+    video_reader picture(e.path().string());
+    CHECK(picture.width() == 64);
+    CHECK(picture.height() == 48);
+  }
   std::ranges::sort(names);
-  CHECK(names == std::vector<std::string>{"000000.png", "000010.png", "000020.png"});
-  video_reader picture((dir.directory / "000010.png").string());
-  CHECK(picture.width() == 64);
-  CHECK(picture.height() == 48);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("stills are written at every so many ticks, from one on, up to a number of them", "[media]") {
+  using names = std::vector<std::string>;
+  CHECK(stills({.every = 10}) == names{"000000.png", "000010.png", "000020.png"});
+  CHECK(stills({.every = 10, .first = 7}) == names{"000007.png", "000017.png"});
+  CHECK(stills({.every = 4, .first = 2, .most = 3}) == names{"000002.png", "000006.png", "000010.png"});
+  CHECK(stills({.on_request = true}).empty());
+}
+
+TEST_CASE("stills are written on request, one for each", "[media]") {
+  auto const written = stills({.on_request = true}, [](streams::graph& g) {
+    for (int i = 0; i < 3; ++i) {
+      auto const seen = g.counts_of(1).processed;
+      REQUIRE(eventually([&] { return g.counts_of(1).processed > seen + 2; }));
+      g.trigger();
+      auto const asked = g.counts_of(1).processed;
+      REQUIRE(eventually([&] { return g.counts_of(1).processed > asked + 2; }));
+    }
+  });
+  CHECK(written.size() == 3);
 }
 
 TEST_CASE("a camera that is missing, or is none, is named", "[media]") {

@@ -44,27 +44,36 @@ TEST_CASE("one file with two names is found, whatever the names are", "[command]
     from_any_tick ? uses.writes_from_any_tick("b", written) : uses.writes("b", written);
     return uses.conflict();
   };
-  for (auto const& other :
-       {clip, dir / "symlink.mp4", dir / "hard.mp4", dir / "folder/../clip.mp4", dir / "./clip.mp4",
-        dir / "folder/back/clip.mp4", fs::relative(clip).string(), "file:" + clip, "file://" + clip,
-        dir / "still-{tick}.png", dir / "still-%06d.png"}) {
+  auto const url_conflict = [](std::string const& url, std::string const& name) {
+    rondo::file_uses read, written;
+    read.reads_url("a", url);
+    read.writes("b", name);
+    written.reads("a", name);
+    written.writes_url("b", url);
+    return (read.conflict() == "") == (written.conflict() == "") ? read.conflict() : "they differ";
+  };
+  for (auto const& other : {clip, dir / "symlink.mp4", dir / "hard.mp4", dir / "folder/../clip.mp4",
+                            dir / "./clip.mp4", dir / "folder/back/clip.mp4", fs::relative(clip).string(),
+                            dir / "still-{tick}.png", dir / "still-%06d.png"}) {
     INFO(other);
     CHECK_THAT(conflict(clip, other), Contains("name another file"));
     CHECK_THAT(conflict(other, clip), Contains("name another file"));
   }
   CHECK_THAT(conflict(clip, dir / "hard.mp4"),
              Contains("b would write '" + (dir / "hard.mp4") + "', which a reads as '" + clip + "'"));
-  for (auto const& url :
-       {"concat:" + (dir / "other.mp4") + "|" + clip, "subfile,,start,0,end,9,,:" + clip, "async:" + clip})
-    CHECK(conflict(url, clip) != "");
+  for (auto const& url : {"concat:" + (dir / "other.mp4") + "|" + clip, "subfile,,start,0,end,9,,:" + clip,
+                          "async:" + clip, "file:" + clip, "file://" + clip})
+    CHECK(url_conflict(url, clip) != "");
+  CHECK(conflict("file:" + clip, clip) == "");  // a name is a name
   CHECK(conflict(dir / "clip.mp4.part", clip) != "");
   CHECK(conflict(dir / "clip-from-250.mp4", clip) == "");
   CHECK(conflict(dir / "clip-from-250.mp4", clip, true) != "");
   CHECK(conflict(dir / "clip-from-250.mp4.part", clip, true) != "");
   CHECK(conflict(dir / "still-000012.png", dir / "still-{tick}.png") != "");
   for (auto const& other : {dir / "clip.mp4.mp4", dir / "still-x.png", dir / "pipe", std::string("/dev/null"),
-                            std::string("-"), std::string(), std::string("rtsp://camera/clip.mp4")})
+                            std::string("-"), std::string()})
     CHECK(conflict(other, clip) == "");
+  CHECK(url_conflict("rtsp://camera/clip.mp4", clip) == "");
   auto const twice = [](std::string const& one, std::string const& other) {
     rondo::file_uses uses;
     uses.writes("a", one);

@@ -92,6 +92,23 @@ TEST_CASE("a graph on a GPU passes each frame once, in order, also when a stage 
   CHECK(g.counts(frail).copied == 0);
 }
 
+TEST_CASE("on a GPU, teams share the ticks of a wide stage, also when it fails", "[streams][ptx]") {
+  using at = tiled_adder::at;
+  auto const where = GENERATE(at::nowhere, at::first_phase, at::process);
+  auto const rt = start("ptx");
+  journal told(*rt);
+  streams::graph g{*rt, {.ticks = 30}};
+  auto const from = g.add<counter>("from", {.count = 64});
+  auto const wide = g.add<tiled_adder>("wide", {.by = 3, .fails = where}, {.supervise = always_restarted});
+  auto const to = g.add<checker>("to", {.added = 3});
+  g.connect(from.out<"numbers">(), wide.in<"numbers">());
+  g.connect(wide.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(120s));
+  CHECK(told.wait_for(1).front() == "found 30 0 0 0");
+  CHECK(g.counts(wide).failed == (where == at::nowhere ? 0 : 3));
+}
+
 TEST_CASE("on a GPU, each delivery accounts for every frame while a stage fails, is replaced or is paused",
           "[streams][ptx]") {
   auto const how = GENERATE(streams::delivery::lossless, streams::delivery::every, streams::delivery::latest);

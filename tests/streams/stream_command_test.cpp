@@ -281,12 +281,17 @@ TEST_CASE("rondo stream shows no password of a URL that it is given", "[stream]"
   CHECK_THAT(run(dir, {file, "--source", "rtsp://u:SECRET@h"}).err, Contains("***@h") && !Contains("SECRET"));
   CHECK_THAT(run(dir, {file, "--listen", "tcp://u:SECRET@h:1"}).err,
              Contains("***@h") && !Contains("SECRET"));
-  auto const url = std::string("http://u:SECRET@127.0.0.1:1/{tick}.mp4");  // nobody listens there
-  for (auto const* const sink : {"file_sink", "still_sink"}) {
-    auto const r = run(dir, {graph_file(dir, endless_graph(sink)), "--set", "screen.file=" + url});
-    INFO(sink);
+  auto const server = std::string("http://u:SECRET@127.0.0.1:1/");  // nobody listens there
+  auto const url = server + "{tick}.mp4";
+  for (auto const& [sink, assignment] : {std::pair{"file_sink", "screen.file=" + url},
+                                         {"file_sink", "screen.url=" + url},
+                                         {"still_sink", "screen.file=" + server + "{tick}.png"}}) {
+    auto const r = run(dir, {graph_file(dir, endless_graph(sink)), "--set", assignment});
+    INFO(assignment);
     CHECK(r.status == 73);
     CHECK_THAT(r.err, Contains("http://***@127.0.0.1:1/") && !Contains("SECRET"));
+    CHECK((r.err.find("is to be given as `url`") != std::string::npos) ==
+          (assignment == "screen.file=" + url));
   }
   make_clip(dir, "clip.mp4", 4);
   command overlay(dir, {"overlay", "--input", dir / "clip.mp4", "--output", url});

@@ -84,8 +84,8 @@ std::string snapshots_of(overlay_options const& o) {
   return folder.empty() ? "." : folder.string();
 }
 
-/// The number of pictures that are wanted of a file; 0: it cannot be known. nullopt: it cannot be opened; the graph will
-/// say why.
+/// The number of pictures that are wanted of a file; 0: it cannot be known. nullopt: it cannot be opened; the graph
+/// will say why.
 std::optional<std::uint64_t> count_pictures(overlay_options const& o, std::string const& input) {
   std::error_code ignored;
   if (!fs::is_regular_file(input, ignored)) return o.frames;  // a pipe can be opened once
@@ -119,7 +119,8 @@ streams::stream_file graph_of(overlay_options const& o, std::size_t camera, conf
   set(is_address(input) ? "camera.url" : "camera.file", as_option(input), "--input");
   set("find.name", fmt::format("camera {}", camera), "--input");
   set("find.tiles", o.tiles, "--tiles");
-  if (!o.no_output) set("video.file", as_option(output_of(o, camera)), "--output");
+  if (auto const output = output_of(o, camera); !o.no_output)
+    set(is_address(output) ? "video.url" : "video.file", as_option(output), "--output");
 
   auto const counted = o.stills.empty() && !o.preload ? 0 : count_pictures(o, input);
   auto const pictures = counted.value_or(0);

@@ -1,5 +1,5 @@
-// `rondo overlay`: tracked movement, drawn over the videos of fixed cameras. Each camera has a graph as `rondo stream` runs
-// them; all are on one runtime.
+// `rondo overlay`: tracked movement, drawn over the videos of fixed cameras. Each camera has a graph as `rondo stream`
+// runs them; all are on one runtime.
 #pragma once
 
 namespace CLI {

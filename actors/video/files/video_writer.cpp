@@ -97,6 +97,7 @@ struct video_writer::state {
   std::set<std::string> remarked;
 
   ~state() { abandon(); }
+  bool is_pattern() const noexcept { return how.of == video_name::pattern; }
   void choose();
   void open_file();
   void begin(image const& of, sound const* with);
@@ -153,17 +154,17 @@ void video_writer::state::fail(char const* what, int error) {
 
 /// The container and the encoder, by name.
 void video_writer::state::choose() {
-  auto const* const kind = how.is_pattern ? kind_of(picture_kinds, path) : kind_of(kinds, path);
+  auto const* const kind = is_pattern() ? kind_of(picture_kinds, path) : kind_of(kinds, path);
   auto const names = [](auto const& all) {
     std::string text;
     for (auto const& k : all) text += fmt::format("{}{}", text.empty() ? "" : ", ", k.ending);
     return text;
   };
   std::string name = how.container;
-  bool const is_direct = is_written_directly(path);
+  bool const is_direct = how.of == video_name::url || is_written_directly(path);
   if (name.empty() && kind != nullptr) name = kind->container;
   if (name.empty() && is_direct) name = "mp4";  // a pipe, or a device
-  if (name.empty() && !how.is_pattern && kind_of(picture_kinds, path) != nullptr)
+  if (name.empty() && !is_pattern() && kind_of(picture_kinds, path) != nullptr)
     throw video_error(
         fmt::format("cannot write '{}': its ending is that of a picture; use the stage still_sink, or give "
                     "numbered pictures as `pattern`, such as frame%04d.png",
@@ -172,7 +173,7 @@ void video_writer::state::choose() {
     throw video_error(
         fmt::format("cannot write '{}': the ending '{}' is of no known container; known are {}; or name "
                     "one as `container`",
-                    shown, ending_of(path), how.is_pattern ? names(picture_kinds) : names(kinds)));
+                    shown, ending_of(path), is_pattern() ? names(picture_kinds) : names(kinds)));
   container = av_guess_format(name.c_str(), nullptr, nullptr);
   if (container == nullptr)
     throw video_error(fmt::format("cannot write '{}': this FFmpeg has no container '{}'", shown, name));
@@ -203,19 +204,27 @@ void video_writer::state::choose() {
 void video_writer::state::open_file() {
   av_log_set_level(AV_LOG_FATAL);  // errors are reported by this class, with the file's name
   std::string url = path == "-" ? "pipe:1" : "file:" + path;
-  if (how.is_pattern) {
+  if (is_pattern()) {
     auto const folder = std::filesystem::path(path).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder)) fail("create", AVERROR(ENOENT));
+  } else if (how.of == video_name::url) {
+    url = path;
   } else {
     try {
       file.emplace(path);
     } catch (std::system_error const& e) {
       auto const error = AVERROR(e.code().value());
+      if (error == AVERROR(ENOENT) && path.find("://") != path.npos)
+        throw video_error(
+            fmt::format("cannot create the video '{}': its directory does not exist; a server's address is "
+                        "to be given as `url`, "
+                        "not as `file`",
+                        shown));
       if (error == AVERROR(ENOENT) || error == AVERROR(EACCES)) fail("create", error);
       throw video_error(fmt::format("cannot create the video '{}': {}", shown, e.what()));
     }
     // The muxer opens it again by this name, to put the index in front.
-    if (path != "-") url = path.find("://") != path.npos ? path : "file:" + file->path();
+    if (path != "-") url = "file:" + file->path();
   }
   check("create", avformat_alloc_output_context2(&output, container, nullptr, url.c_str()));
   if ((container->flags & AVFMT_NOFILE) == 0)
@@ -229,8 +238,8 @@ void video_writer::state::choose_ticks() {
   AVRational const rate{static_cast<int>(about.rate_num), static_cast<int>(std::max(about.rate_den, 1u))};
   std::string_view const name = container->name;
   // Their headers say a rate by the ticks.
-  bool const ticks_are_rate = name == "avi" || how.is_pattern || codec->id == AV_CODEC_ID_MPEG4 ||
-                              codec->id == AV_CODEC_ID_MPEG2VIDEO;
+  bool const ticks_are_rate =
+      name == "avi" || is_pattern() || codec->id == AV_CODEC_ID_MPEG4 || codec->id == AV_CODEC_ID_MPEG2VIDEO;
   frame_ticks = 0;
   if (codec->id == AV_CODEC_ID_GIF) {
     encoder->time_base = {1, 100};
@@ -316,7 +325,7 @@ void video_writer::state::remark_limits(sound const* with) {
   if (name == "gif") say("GIF has 256 colours a picture");
   if (name == "avi" && about.rate_num == 0)
     say("AVI has one rate: pictures are shown at the nearest millisecond");
-  if (about.aspect_num != about.aspect_den && (name == "gif" || how.is_pattern || name == "avi"))
+  if (about.aspect_num != about.aspect_den && (name == "gif" || is_pattern() || name == "avi"))
     say("pixels that are not square: the file cannot say so");
   if (about.turned != 0 && name != "mp4" && name != "mov")
     say(fmt::format("the pictures are turned: a {} file cannot say so", container->name));

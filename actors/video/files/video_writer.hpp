@@ -19,6 +19,13 @@
 
 namespace rondo::video {
 
+/// What the name of a video to write stands for.
+enum class video_name {
+  file,     // that file, whatever its name; "-" for standard output
+  url,      // a server that FFmpeg knows, such as tcp://host:port
+  pattern,  // numbered pictures, such as frame%04d.png
+};
+
 /// How a video is written.
 struct writing {
   std::string container{};  // FFmpeg's name, such as matroska; empty: by the name's ending
@@ -30,7 +37,7 @@ struct writing {
   int threads = 0;          // of the encoder; 0: as many as it likes
   bool low_memory =
       false;  // the encoder looks ahead at no pictures, which saves memory, and makes larger files
-  bool is_pattern = false;  // the name is one of numbered pictures, such as frame%04d.png
+  video_name of = video_name::file;
   std::function<void(std::string const&)> remark{};  // gets what the file cannot hold, once each
 };
 

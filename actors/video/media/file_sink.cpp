@@ -26,7 +26,7 @@ writing writing_of(file_sink::options const& o, streams::host_link& link) {
           .key_every = o.key_every,
           .threads = o.threads,
           .low_memory = o.low_memory,
-          .is_pattern = !o.pattern.empty(),
+          .of = o.file.empty() ? (o.url.empty() ? video_name::pattern : video_name::url) : video_name::file,
           .remark = [&link](std::string const& text) { link.log(log_level::warning, text.c_str()); }};
 }
 
@@ -110,15 +110,20 @@ class video_file {
 };
 
 void file_sink::spec(options const& o, streams::spec_of<file_sink>& s) {
-  if (o.file.empty() && o.pattern.empty()) return s.refuse("it has no file: name one, or a `pattern`");
-  if (!o.file.empty() && !o.pattern.empty()) s.refuse("it has a `file` and a `pattern`: name one of them");
+  int const named = !o.file.empty() + !o.url.empty() + !o.pattern.empty();
+  if (named == 0) return s.refuse("it has no file: name one, or a `url`, or a `pattern`");
+  if (named > 1) s.refuse("it has several of `file`, `url` and `pattern`: name one of them");
 }
 
 file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link) {
   auto const first = link.begins_at().tick;
-  auto const* const name = o.pattern.empty() ? o.file.c_str() : o.pattern.c_str();
-  if (first != 0) part_file::finish_left(name);
-  file_ = std::make_unique<video_file>(o, name_from(name, first), s, first != 0, link);
+  std::string name = o.url.c_str();
+  if (o.url.empty()) {
+    std::string const first_name = o.pattern.empty() ? o.file.c_str() : o.pattern.c_str();
+    if (first != 0) part_file::finish_left(first_name);
+    name = name_from(first_name, first);
+  }
+  file_ = std::make_unique<video_file>(o, name, s, first != 0, link);
 }
 file_sink::host::~host() = default;
 streams::stage_error file_sink::host::why_failed() const {

@@ -16,7 +16,7 @@ struct file_sink {
   using ports = streams::ports<streams::in<"video", image>,
                                streams::optional_in<"sound", sound, streams::delivery::lossless>>;
   struct options {
-    streams::option_text<1024> file{}, pattern{};
+    streams::option_text<1024> file{}, url{}, pattern{};
     streams::option_text<32> container{}, codec{}, preset{};
     double rate = 0;
     std::int32_t quality = 20;
@@ -26,11 +26,14 @@ struct file_sink {
     bool low_memory = false;
 
     void describe(auto& option) {
-      option.writes(
-          "file", file,
-          "video file to write, or to replace: .mp4, .mov, .mkv, .webm, .avi, .ts, .flv, .gif or .nut; - for "
-          "standard output");
-      option("pattern", pattern, "numbered pictures to write, such as frame%04d.png, in place of a file");
+      option.writes("file", file,
+                    "video file to write, or to replace, whatever its name: .mp4, .mov, .mkv, .webm, .avi, "
+                    ".ts, .flv, .gif or .nut; - for "
+                    "standard output");
+      option.writes_url("url", url,
+                        "address of a server to write to, such as tcp://host:port, in place of a file");
+      option.writes("pattern", pattern,
+                    "numbered pictures to write, such as frame%04d.png, in place of a file");
       option("container", container, "FFmpeg's name of one; empty: by the file's ending");
       option("codec", codec,
              "FFmpeg's name of a codec or an encoder, such as ffv1; empty: the container's usual one");

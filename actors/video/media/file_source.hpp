@@ -31,8 +31,10 @@ struct file_source {
 
     void describe(auto& option) {
       option.reads("file", file, "video file to read, whatever its name; - for standard input");
-      option("url", url, "address of a server to read from, such as rtsp://host/path, in place of a file");
-      option("pattern", pattern, "numbered pictures to read, such as frame%04d.png, in place of a file");
+      option.reads_url("url", url,
+                       "address of a server to read from, such as rtsp://host/path, in place of a file");
+      option.reads("pattern", pattern,
+                   "numbered pictures to read, such as frame%04d.png, in place of a file");
       option("loop", loop, "begins again at its end");
       option("width", width, "pixels, to which pictures are scaled; 0: the video's own", 0, 16384);
       option("height", height, "likewise", 0, 16384);

@@ -18,7 +18,7 @@ void still_sink::process(streams::stage_context<still_sink>& ctx, streams::tick 
   auto const& o = ctx.options();
   auto& host = ctx.host();
   bool const is_in_turn = t.number >= o.first && (t.number - o.first) % std::max(o.every, 1u) == 0;
-  if (o.on_request ? !host.is_asked.exchange(false) : !is_in_turn) return;
+  if (o.on_request ? !host.is_asked.exchange(false, std::memory_order_relaxed) : !is_in_turn) return;
   if (o.most != 0 && host.written == o.most) return;
   auto const in = ctx.input<"video">();
   auto const name = with_field(o.file.c_str(), "tick", fmt::format("{:06}", t.number));

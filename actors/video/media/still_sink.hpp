@@ -41,7 +41,7 @@ struct still_sink {
     explicit host(options const&, streams::spec_of<still_sink> const&, streams::host_link& l) : link(l) {}
     streams::stage_error why_failed() const { return {streams::fault::output_refused, why}; }
     /// With `on_request`: the next picture is written. Threads: any.
-    void trigger() noexcept { is_asked = true; }
+    void trigger() noexcept { is_asked.store(true, std::memory_order_relaxed); }  // relaxed: only the request
 
     streams::host_link& link;
     std::atomic<bool> is_asked{false};

@@ -1,5 +1,5 @@
-// The pipeline that finds and draws what moves before one camera: all memory, and all functions, split into tiles, for a
-// stage or a plain loop.
+// The pipeline that finds and draws what moves before one camera: all memory, and all functions, split into tiles, for
+// a stage or a plain loop.
 //
 // A frame goes through four phases. Within a phase the tiles may run at the same time; there is a barrier between
 // phases:

@@ -180,6 +180,10 @@ void add_files(file_uses& to, stage_kind const& kind, void const* object, std::s
     std::string const name = std::get<option_field::text>(f.at).at;
     if (f.file == option_field::use::reads)
       to.reads(who, name);
+    else if (f.file == option_field::use::reads_url)
+      to.reads_url(who, name);
+    else if (f.file == option_field::use::writes_url)
+      to.writes_url(who, name);
     else
       for (auto left = name.find("{tick}") == std::string::npos ? replicas : 1; left != 0; --left)
         goes_on ? to.writes_from_any_tick(who, name) : to.writes(who, name);

@@ -47,7 +47,7 @@ struct option_field {
                              double*, text>;
 
   /// What the stage does with the file that a text names.
-  enum class use { no_file, reads, writes };
+  enum class use { no_file, reads, writes, reads_url, writes_url };
 
   char const* name = "";                    // in files
   char const* meaning = "";                 // for people
@@ -85,6 +85,16 @@ class option_visitor {
   template <std::size_t Bytes>
   void writes(char const* name, option_text<Bytes>& to, char const* meaning) {
     visit_({name, meaning, option_field::text{to.text, Bytes}, 0, 0, {}, option_field::use::writes});
+  }
+  /// A text that is a URL, in which files may be named, such as "file:clip.mp4".
+  template <std::size_t Bytes>
+  void reads_url(char const* name, option_text<Bytes>& to, char const* meaning) {
+    visit_({name, meaning, option_field::text{to.text, Bytes}, 0, 0, {}, option_field::use::reads_url});
+  }
+  /// Likewise.
+  template <std::size_t Bytes>
+  void writes_url(char const* name, option_text<Bytes>& to, char const* meaning) {
+    visit_({name, meaning, option_field::text{to.text, Bytes}, 0, 0, {}, option_field::use::writes_url});
   }
   /// A number, and its limits.
   template <class Number>

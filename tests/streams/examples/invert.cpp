@@ -30,6 +30,26 @@ struct invert {
   }
 };
 
+struct invert_wide {
+  using ports = invert::ports;
+  static constexpr std::uint32_t phases = 1, parts = 8;
+  streams::frame_out<image> picture;
+
+  RONDO_HD std::uint32_t tiles(streams::stage_context<invert_wide>& ctx, streams::tick const&,
+                               std::uint32_t /*phase*/) {
+    picture = ctx.edit<"video">();
+    return picture ? parts : 0;
+  }
+  RONDO_HD void tile(streams::stage_context<invert_wide>&, streams::tick const&, std::uint32_t /*phase*/,
+                     std::uint32_t number) {
+    auto const brightness = video::planes_at(picture.about, picture.data).of[0];
+    for (auto y = static_cast<std::int32_t>(number); y < brightness.height; y += parts)
+      for (std::int32_t x = 0; x < brightness.width; ++x)
+        brightness.at(x, y) = static_cast<std::uint8_t>(255 - brightness.at(x, y));
+  }
+  RONDO_HD void process(streams::stage_context<invert_wide>&, streams::tick const&) {}
+};
+
 struct numbers {
   std::uint32_t count = 0;
   RONDO_HD std::uint64_t bytes() const noexcept { return std::uint64_t{count} * sizeof(float); }
@@ -59,7 +79,7 @@ struct average {
   }
 };
 
-RONDO_STAGES(effects, video::test_pattern, video::blur, invert, average, video::null_sink)
+RONDO_STAGES(effects, video::test_pattern, video::blur, invert, invert_wide, average, video::null_sink)
 
 void check(bool claim, char const* what) {
   if (claim) return;
@@ -85,6 +105,16 @@ int main() {
   check(g.counts(negative).copied == 0, "nobody else read the picture");
   check(g.counts(screen).last_number == 99, "the newest picture arrives");
   std::printf("%s", g.explain().c_str());
+
+  streams::graph wide{rt, {.name = "wide", .ticks = 100}};
+  auto const first = wide.add<video::test_pattern>("pattern", {.width = 640, .height = 480});
+  auto const shared = wide.add<invert_wide>("negative");
+  auto const last = wide.add<video::null_sink>("screen");
+  wide.connect(first.out<"video">(), shared.in<"video">());
+  wide.connect(shared.out<"video">(), last.in<"video">());
+  wide.start();
+  check(!wide.wait(), "100 ticks on all teams, and then the end");
+  check(wide.counts(last).processed == 100, "lossless");
 
   auto const build = [](streams::graph& to) {
     auto const bars = to.add<video::test_pattern>("pattern", {.width = 640, .height = 480});

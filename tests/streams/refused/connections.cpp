@@ -41,6 +41,9 @@ struct stops_wrongly : nearly<stops_wrongly> {
 struct ticks_wrongly : nearly<ticks_wrongly> {
   bool due(streams::stage_context<ticks_wrongly>&, streams::tick_due&) { return true; }
 };
+struct shares_wrongly : nearly<shares_wrongly> {
+  static constexpr std::uint32_t phases = 1;
+};
 struct lists_wrongly : nearly<lists_wrongly> {
   struct options {
     void describe() {}
@@ -61,6 +64,6 @@ void connect(streams::graph& g, streams::stage_ref<counter> from, streams::stage
   static_cast<void>(g.upgrade<reader>(from));
 #elif WRONG == 5
   g.add<asks_wrongly>("1"), g.add<opens_wrongly>("2"), g.add<fails_wrongly>("3");
-  g.add<stops_wrongly>("4"), g.add<ticks_wrongly>("5"), g.add<lists_wrongly>("6");
+  g.add<stops_wrongly>("4"), g.add<ticks_wrongly>("5"), g.add<lists_wrongly>("6"), g.add<shares_wrongly>("7");
 #endif
 }
