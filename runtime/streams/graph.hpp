@@ -12,8 +12,8 @@
 // Frames stay where they are: a stage passes a reference on. Where stages work in different places, the graph inserts a
 // transfer, once for all readers of an output there, and says what it costs.
 //
-// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint`, `trigger` and `counts`. Lifetime: within
-// its runtime's.
+// Threads: one at a time, except `stop`, `wait`, `pause`, `resume`, `checkpoint`, `trigger` and `counts`. Lifetime:
+// within its runtime's.
 #pragma once
 
 #include <chrono>
