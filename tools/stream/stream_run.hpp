@@ -52,7 +52,8 @@ class stream_run {
   /// Enter, has pictures written (graph::trigger). A graph that fails, also one of several that cannot start, is
   /// reported at once, and does not end the others. Shows progress on a terminal. With a checkpoint, goes on from it if
   /// it is there, and writes it now and then; it is removed when the graphs have ended by themselves. `before` is
-  /// called when signals are caught already, and the graphs have not started. Throws graph_error if the only one cannot start.
+  /// called when signals are caught already, and the graphs have not started. Throws graph_error if the only one cannot
+  /// start.
   /// Returns the status for what has failed first.
   exit_code run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
