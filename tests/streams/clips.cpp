@@ -160,6 +160,7 @@ void make(recipe const& r) {
   }
   if ((out->oformat->flags & AVFMT_NOFILE) == 0)
     check(avio_open(&out->pb, r.file.c_str(), AVIO_FLAG_WRITE), "file");
+  if (r.title != nullptr) av_dict_set(&out->metadata, "title", r.title, 0);
   check(avformat_write_header(out.get(), nullptr), "header");
   auto const pictures = varies ? static_cast<int>(r.times.size()) : r.pictures;
   std::map<std::int64_t, std::int64_t> lasts;

@@ -36,6 +36,7 @@ struct recipe {
   int opacity = 255;            // of all patches
   char const* sound = nullptr;  // its codec
   double sound_seconds = 0;
+  char const* title = nullptr;
 };
 void make(recipe const& r);
 

@@ -41,7 +41,7 @@ struct passage {
   std::uint64_t ticks = 0;
 };
 
-outcome pass(std::string const& in, std::string const& out, passage how = {}) {
+outcome try_to_pass(std::string const& in, std::string const& out, passage how) {
   outcome o;
   if (how.from.file.empty() && how.from.pattern.empty() && how.from.url.empty())
     how.from.file = text_of<1024>(in);
@@ -71,6 +71,12 @@ outcome pass(std::string const& in, std::string const& out, passage how = {}) {
       o.error = e.what();
     }
   }
+  return o;
+}
+
+/// And what has come out.
+outcome pass(std::string const& in, std::string const& out, passage const& how = {}) {
+  auto o = try_to_pass(in, out, how);
   INFO(o.error);
   REQUIRE(o.error.empty());
   if (how.to.pattern.empty() && !out.empty()) o.out = clip_test::read(out);
@@ -363,6 +369,11 @@ TEST_CASE("sound passes as it is, with its times, also when it is longer than th
     CHECK(o.out.sound_codec.empty());
     CHECK_THAT(o.remarks, Contains("sound are left out"));
   }
+  SECTION("a title is left out, and one line says so") {
+    make({.file = path("in.mkv"), .title = "A walk in the park"});
+    auto const o = pass(path("in.mkv"), path("out.mkv"), {.device = device});
+    CHECK_THAT(o.remarks, Contains("its metadata (title) are left out"));
+  }
 }
 
 TEST_CASE("a part of a clip, again and again, and pictures in and out", "[clips]") {
@@ -403,19 +414,22 @@ TEST_CASE("names are names, and what can be read once is read once", "[clips]") 
 
 namespace {
 
-/// A server that sends a file to whoever calls, again and again.
+/// A server that sends one file after the other to who calls, and the last one again and again.
 class file_server {
  public:
-  explicit file_server(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(in), {});
+  explicit file_server(std::vector<std::string> const& files) {
+    for (auto const& file : files) {
+      std::ifstream in(file, std::ios::binary);
+      bytes_.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    }
     sends_ = std::jthread([this](std::stop_token const& stops) {
       while (!stops.stop_requested()) {
         boost::asio::ip::tcp::socket caller(io_);
         boost::system::error_code gone;
         acceptor_.accept(caller, gone);
-        if (!gone && !stops.stop_requested())
-          ++calls_, boost::asio::write(caller, boost::asio::buffer(bytes_), gone);
+        if (gone || stops.stop_requested()) continue;
+        auto const& bytes = bytes_[std::min<std::size_t>(calls_++, bytes_.size() - 1)];
+        boost::asio::write(caller, boost::asio::buffer(bytes), gone);
       }
     });
   }
@@ -424,13 +438,13 @@ class file_server {
     boost::asio::ip::tcp::socket(io_).connect(acceptor_.local_endpoint());  // wakes it
   }
   std::string url() const { return "tcp://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
-  int calls() const { return calls_; }
+  std::size_t calls() const { return calls_; }
 
  private:
   boost::asio::io_context io_;
   boost::asio::ip::tcp::acceptor acceptor_{io_, {boost::asio::ip::address_v4::loopback(), 0}};
-  std::string bytes_;
-  std::atomic<int> calls_{0};
+  std::vector<std::string> bytes_;
+  std::atomic<std::size_t> calls_{0};
   std::jthread sends_;
 };
 
@@ -440,7 +454,7 @@ TEST_CASE("a server that has gone is called again, and the times go on", "[clips
   rondo_test::scratch_directory const dir("clips");
   auto const path = [&](char const* name) { return (dir.directory / name).string(); };
   make({.file = path("in.mkv")});
-  file_server const server(path("in.mkv"));
+  file_server const server({path("in.mkv")});
   passage p;
   p.from.url = text_of<1024>(server.url());
   p.from.reconnect = 0.05;
@@ -449,6 +463,22 @@ TEST_CASE("a server that has gone is called again, and the times go on", "[clips
   check_times(o.out.times, at_rate({25, 1}, 50), 0.0011);
   CHECK(server.calls() == 3);
   CHECK_THAT(o.remarks, Contains("has gone (it has ended); it is called again in 0.05 s, for the 2. time"));
+}
+
+TEST_CASE("a server that is back with another video fails the graph, which says what is other", "[clips]") {
+  rondo_test::scratch_directory const dir("clips");
+  auto const path = [&](char const* name) { return (dir.directory / name).string(); };
+  make({.file = path("in.mkv"), .sound = "libopus"});
+  make({.file = path("large.mkv"), .width = 320, .height = 240, .sound = "libopus"});
+  make({.file = path("flac.mkv"), .sound = "flac"});
+  for (auto const& [next, says] :
+       {std::pair{"large.mkv", "has other pictures now: 320x240"}, {"flac.mkv", "has other sound now: "}}) {
+    file_server const server({path("in.mkv"), path(next)});
+    passage p;
+    p.from.url = text_of<1024>(server.url());
+    p.from.reconnect = 0.01;
+    CHECK_THAT(try_to_pass("", path("out.mkv"), p).error, Contains(says));
+  }
 }
 
 TEST_CASE("a video goes to a server if its address is given as such", "[clips]") {

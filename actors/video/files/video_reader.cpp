@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "actors/video/ffmpeg/packet_queue.hpp"
+#include "runtime/text/clean_text.hpp"
 
 namespace rondo::video {
 
@@ -300,6 +303,27 @@ image const& video_reader::about() const { return state_->conversion->about(); }
 int video_reader::own_width() const { return state_->decoder->width; }
 int video_reader::own_height() const { return state_->decoder->height; }
 
+namespace {
+
+/// What the file says of itself, for people: the names of its entries, without those that its writer has made.
+std::string names_of_metadata(AVDictionary const* entries) {
+  constexpr std::string_view of_writers[] = {"encoder",  "major_brand", "minor_version", "compatible_brands",
+                                             "software", "duration",    "ihdr",          "service_name"};
+  std::string names;
+  AVDictionaryEntry const* e = nullptr;
+  while ((e = av_dict_get(entries, "", e, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    std::string name = clean_text(e->key);
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (std::ranges::find(of_writers, name) != std::end(of_writers)) continue;
+    names += (names.empty() ? "" : ", ") + name.substr(0, 40);
+    if (names.size() > 80) return names + ", ...";
+  }
+  return names;
+}
+
+}  // namespace
+
 std::string video_reader::remarks() const {
   auto const& s = *state_;
   auto const& c = *s.conversion;
@@ -327,6 +351,9 @@ std::string video_reader::remarks() const {
     all.push_back(fmt::format("{} of subtitles left out", subtitles == 1 ? "a stream" : "streams"));
   if (others != 0)
     all.push_back(fmt::format("{} of other data or pictures left out", others == 1 ? "a stream" : "streams"));
+  if (s.input->nb_chapters != 0) all.push_back("its chapters are left out");
+  if (auto const names = names_of_metadata(s.input->metadata); !names.empty())
+    all.push_back(fmt::format("its metadata ({}) are left out", names));
   return all.empty() ? std::string() : fmt::format("'{}': {}", s.source, fmt::join(all, "; "));
 }
 

@@ -44,45 +44,58 @@ void picture_source::preload() {
 }
 picture_source::~picture_source() = default;
 
-/// After a server has gone: notes when it is called again, and has the stage woken then.
+/// After a server has gone: has it called again, and the stage woken when it has answered.
 picture_source::outcome picture_source::wait_for_server() {
-  ++reconnected_;
-  auto const pause =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(how_.reconnect_s));
-  link_->log(log_level::warning,
-             fmt::format("'{}' has gone ({}); it is called again in {} s, for the {}. time", how_.source,
-                         reader_->error().empty() ? "it has ended" : reader_->error(), how_.reconnect_s,
-                         reconnected_)
-                 .c_str());
-  call_at_ = std::chrono::steady_clock::now() + pause;
-  alarm_ =
-      start_jthread("the pause before a server is called again", [this, pause](std::stop_token const& stops) {
-        std::mutex mutex;
-        std::unique_lock lock(mutex);
-        std::condition_variable_any ends;
-        if (!ends.wait_for(lock, stops, pause, [&stops] { return stops.stop_requested(); })) link_->wake();
-      });
+  say_gone(reader_->error().empty() ? "it has ended" : reader_->error());
+  is_calling_ = true;
+  has_answered_.store(false, std::memory_order_relaxed);  // relaxed: before the thread begins
+  caller_ = start_jthread("the calls of a server", [this](std::stop_token const& stops) { call(stops); });
   return outcome::waiting;
 }
 
-/// `picture`: the server is there again.
-picture_source::outcome picture_source::call_again() {
-  if (std::chrono::steady_clock::now() < *call_at_) return outcome::waiting;
-  call_at_.reset();
-  try {
-    auto again = open_();
-    if (!again.about().fits(about_)) {
-      why_ = {streams::fault::input_malformed,
-              fmt::format("'{}' has other pictures now: {}, not {}", how_.source, to_text(again.about()),
-                          to_text(about_))};
-      return outcome::failed;
+void picture_source::say_gone(std::string const& why) {
+  link_->log(log_level::warning,
+             fmt::format("'{}' has gone ({}); it is called again in {} s, for the {}. time", how_.source, why,
+                         how_.reconnect_s, ++reconnected_)
+                 .c_str());
+}
+
+/// On a thread of its own: a call may take long, and would occupy a team.
+void picture_source::call(std::stop_token const& stops) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any ends;
+  auto const pause = std::chrono::duration<double>(how_.reconnect_s);
+  while (!ends.wait_for(lock, stops, pause, [&stops] { return stops.stop_requested(); })) try {
+      answered_ = std::make_unique<video_reader>(open_());
+      has_answered_.store(true, std::memory_order_release);  // with what it has opened
+      return link_->wake();
+    } catch (std::exception const& e) {
+      say_gone(e.what());
     }
-    damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
-    *reader_ = std::move(again);
-    return outcome::picture;
-  } catch (video_error const&) {  // not yet
-    return wait_for_server();
+}
+
+/// `picture`: the server is there again.
+picture_source::outcome picture_source::go_on_with_server() {
+  if (!has_answered_.load(std::memory_order_acquire)) return outcome::waiting;
+  caller_.join();
+  is_calling_ = false;
+  auto const refuse = [this](char const* what, std::string const& now, std::string const& before) {
+    why_ = {streams::fault::input_malformed,
+            fmt::format("'{}' has other {} now: {}, not {}", how_.source, what, now, before)};
+    has_failed_ = true;
+    return outcome::failed;
+  };
+  if (!answered_->about().fits(about_))
+    return refuse("pictures", to_text(answered_->about()), to_text(about_));
+  if (auto const& heard = how_.heard; heard.channels != 0) {
+    auto const now = sound_of(*answered_, heard.codec != 0);
+    if (now.rate != heard.rate || now.channels != heard.channels || now.codec != heard.codec)
+      return refuse("sound", to_text(now), to_text(heard));
   }
+  damaged_before_ += static_cast<std::uint64_t>(reader_->damaged());
+  *reader_ = std::move(*answered_);
+  return outcome::picture;
 }
 
 picture_source::outcome picture_source::next() {
@@ -100,8 +113,8 @@ picture_source::outcome picture_source::read_next() {
   if (has_failed_) return outcome::failed;
   if (has_ended_) return outcome::end;
   try {
-    if (call_at_)
-      if (auto const now = call_again(); now != outcome::picture) return now;
+    if (is_calling_)
+      if (auto const now = go_on_with_server(); now != outcome::picture) return now;
     while (!reader_->next()) {
       auto const end_ns = time_ns_ + (lasts_ns_ != 0 ? lasts_ns_ : 40'000'000);
       if (how_.reconnect_s > 0) {

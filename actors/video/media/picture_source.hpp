@@ -3,11 +3,11 @@
 // Threads: the stage's; `why_failed` after the stage has failed its graph.
 #pragma once
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,7 +42,7 @@ class picture_source {
   ~picture_source();
 
   enum class outcome { picture, waiting, end, failed };
-  /// Gets the next picture. `waiting`: a server is to be called again; the link wakes the stage when it is time.
+  /// Gets the next picture. `waiting`: a server is called again; the link wakes the stage when it has answered.
   outcome next();
   /// Copies it to a frame with what `about` says. False: it cannot be converted.
   bool get(std::byte* to);
@@ -64,7 +64,9 @@ class picture_source {
   void preload();
   outcome read_next();
   outcome wait_for_server();
-  outcome call_again();
+  outcome go_on_with_server();
+  void call(std::stop_token const& stops);
+  void say_gone(std::string const& why);
 
   std::function<video_reader()> open_;
   std::shared_ptr<video_reader> reader_;
@@ -76,8 +78,10 @@ class picture_source {
   std::uint64_t offset_ns_ = 0;       // of the present round
   std::uint64_t damaged_before_ = 0;  // until it began
   std::uint64_t reconnected_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> call_at_;  // when the server is called again
-  std::jthread alarm_;
+  bool is_calling_ = false;                // a thread calls a server that has gone
+  std::atomic<bool> has_answered_{false};  // it has: `answered_` is there
+  std::unique_ptr<video_reader> answered_;
+  std::jthread caller_;
   struct preloaded {
     std::vector<std::byte> data;
     std::uint64_t time_ns, lasts_ns;
