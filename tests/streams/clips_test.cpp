@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <boost/asio.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -14,95 +13,14 @@
 
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/text/named_field.hpp"
-#include "tests/streams/media_bed.hpp"
+#include "tests/streams/passage.hpp"
 
 using namespace media_test;
-using clip_test::contents;
-using clip_test::make;
-using clip_test::recipe;
+using namespace clip_test;
 
 RONDO_EMULATED_MODULE(media_test::clip_stages)
 
 namespace {
-
-/// What the log has said of a run.
-struct outcome {
-  contents out;
-  std::string remarks, error;
-};
-
-struct passage {
-  file_source::options from{};
-  file_sink::options to{};
-  bool draws = true;  // with a stage between, on the device
-  double rate = 0;    // of the graph
-  std::string device = "cpu";
-  bool with_sound = true;
-  std::uint64_t ticks = 0;
-};
-
-outcome try_to_pass(std::string const& in, std::string const& out, passage how) {
-  outcome o;
-  if (how.from.file.empty() && how.from.pattern.empty() && how.from.url.empty())
-    how.from.file = text_of<1024>(in);
-  if (how.to.pattern.empty() && how.to.url.empty()) how.to.file = text_of<1024>(out);
-  {
-    std::mutex mutex;
-    runtime rt{use<clip_stages>, {.device = how.device == "cpu" ? "cpu" : "cpu," + how.device}};
-    auto const log = rt.on_log([&](log_line const& line) {
-      std::lock_guard const lock(mutex);
-      o.remarks += line.text + "\n";
-    });
-    streams::graph g{rt, {.rate = how.rate, .ticks = how.ticks, .warn = [](std::string const&) {}}};
-    auto const from = g.add<file_source>("from", how.from);
-    auto const to = g.add<file_sink>("to", how.to);
-    if (how.draws) {
-      auto const draw = g.add<frame_rate>("draw", {.fixed = true}, {.device = how.device == "cpu" ? 0u : 1u});
-      g.connect(from.out<"video">(), draw.in<"video">());
-      g.connect(draw.out<"video">(), to.in<"video">());
-    } else {
-      g.connect(from.out<"video">(), to.in<"video">());
-    }
-    if (how.with_sound) g.connect(from.out<"sound">(), to.in<"sound">());
-    try {
-      g.start();
-      if (g.wait(60s)) o.error = g.why_failed();
-    } catch (std::exception const& e) {
-      o.error = e.what();
-    }
-  }
-  return o;
-}
-
-/// And what has come out.
-outcome pass(std::string const& in, std::string const& out, passage const& how = {}) {
-  auto o = try_to_pass(in, out, how);
-  INFO(o.error);
-  REQUIRE(o.error.empty());
-  if (how.to.pattern.empty() && !out.empty()) o.out = clip_test::read(out);
-  return o;
-}
-
-/// A file of the lossless codec, which shows each difference.
-passage lossless(std::string const& device = "cpu") {
-  passage p{.device = device};
-  p.to.codec = "ffv1";
-  return p;
-}
-
-void check_times(std::vector<double> const& found, std::vector<double> const& wanted, double within) {
-  REQUIRE(found.size() == wanted.size());
-  for (std::size_t n = 0; n < wanted.size(); ++n) {
-    INFO("picture " << n);
-    CHECK(found[n] == Approx(wanted[n]).margin(within));
-  }
-}
-
-std::vector<double> at_rate(AVRational rate, int pictures) {
-  std::vector<double> all;
-  for (int n = 0; n < pictures; ++n) all.push_back(n * av_q2d(av_inv_q(rate)));
-  return all;
-}
 
 void check_colours(contents const& c, colour_description const& as) {
   for (int i = 0; i < 9; ++i) {
@@ -410,97 +328,6 @@ TEST_CASE("names are names, and what can be read once is read once", "[clips]") 
     std::ofstream(path("pipe"), std::ios::binary) << in.rdbuf();
   });
   CHECK(pass(path("pipe"), path("out.mkv"), {}).out.times.size() == 20);
-}
-
-namespace {
-
-/// A server that sends one file after the other to who calls, and the last one again and again.
-class file_server {
- public:
-  explicit file_server(std::vector<std::string> const& files) {
-    for (auto const& file : files) {
-      std::ifstream in(file, std::ios::binary);
-      bytes_.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    }
-    sends_ = std::jthread([this](std::stop_token const& stops) {
-      while (!stops.stop_requested()) {
-        boost::asio::ip::tcp::socket caller(io_);
-        boost::system::error_code gone;
-        acceptor_.accept(caller, gone);
-        if (gone || stops.stop_requested()) continue;
-        auto const& bytes = bytes_[std::min<std::size_t>(calls_++, bytes_.size() - 1)];
-        boost::asio::write(caller, boost::asio::buffer(bytes), gone);
-      }
-    });
-  }
-  ~file_server() {
-    sends_.request_stop();
-    boost::asio::ip::tcp::socket(io_).connect(acceptor_.local_endpoint());  // wakes it
-  }
-  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
-  std::size_t calls() const { return calls_; }
-
- private:
-  boost::asio::io_context io_;
-  boost::asio::ip::tcp::acceptor acceptor_{io_, {boost::asio::ip::address_v4::loopback(), 0}};
-  std::vector<std::string> bytes_;
-  std::atomic<std::size_t> calls_{0};
-  std::jthread sends_;
-};
-
-}  // namespace
-
-TEST_CASE("a server that has gone is called again, and the times go on", "[clips]") {
-  rondo_test::scratch_directory const dir("clips");
-  auto const path = [&](char const* name) { return (dir.directory / name).string(); };
-  make({.file = path("in.mkv")});
-  file_server const server({path("in.mkv")});
-  passage p;
-  p.from.url = text_of<1024>(server.url());
-  p.from.reconnect = 0.05;
-  p.ticks = 50;  // of two and a half clips
-  auto const o = pass("", path("out.mkv"), p);
-  check_times(o.out.times, at_rate({25, 1}, 50), 0.0011);
-  CHECK(server.calls() == 3);
-  CHECK_THAT(o.remarks, Contains("has gone (it has ended); it is called again in 0.05 s, for the 2. time"));
-}
-
-TEST_CASE("a server that is back with another video fails the graph, which says what is other", "[clips]") {
-  rondo_test::scratch_directory const dir("clips");
-  auto const path = [&](char const* name) { return (dir.directory / name).string(); };
-  make({.file = path("in.mkv"), .sound = "libopus"});
-  make({.file = path("large.mkv"), .width = 320, .height = 240, .sound = "libopus"});
-  make({.file = path("flac.mkv"), .sound = "flac"});
-  for (auto const& [next, says] :
-       {std::pair{"large.mkv", "has other pictures now: 320x240"}, {"flac.mkv", "has other sound now: "}}) {
-    file_server const server({path("in.mkv"), path(next)});
-    passage p;
-    p.from.url = text_of<1024>(server.url());
-    p.from.reconnect = 0.01;
-    CHECK_THAT(try_to_pass("", path("out.mkv"), p).error, Contains(says));
-  }
-}
-
-TEST_CASE("a video goes to a server if its address is given as such", "[clips]") {
-  rondo_test::scratch_directory const dir("clips");
-  auto const path = [&](char const* name) { return (dir.directory / name).string(); };
-  make({.file = path("in.mkv")});
-  boost::asio::io_context io;
-  boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
-  std::jthread receives([&] {
-    boost::asio::ip::tcp::socket caller(io);
-    acceptor.accept(caller);
-    std::string bytes;
-    boost::system::error_code end;
-    boost::asio::read(caller, boost::asio::dynamic_buffer(bytes), end);
-    std::ofstream(path("received.ts"), std::ios::binary) << bytes;
-  });
-  passage p;
-  p.to.url = text_of<1024>("tcp://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()));
-  p.to.container = "mpegts";
-  pass(path("in.mkv"), "", p);
-  receives.join();
-  CHECK(clip_test::read(path("received.ts")).times.size() == 20);
 }
 
 TEST_CASE("pictures that are decoded before the beginning are the same, with the same times and sound",
