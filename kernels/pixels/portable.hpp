@@ -1,24 +1,10 @@
-// The language of code for pixels, so that it compiles for every device: with g++, nvcc, and clang's C++ for OpenCL.
-//
-// Plain functions over pointers, C++14, without exceptions, references into buffers, and 64-bit atomics. A pointer into
-// a buffer names its address space: RONDO_BUFFER. Loops go from `first` in steps of `step`: a CPU takes each pixel of a
-// row, a lane of a GPU its share.
+// What all code for pixels shares. It is portable (kernels/portable/language.hpp). Loops go from `first` in steps of
+// `step`: a CPU takes each pixel of a row, a lane of a GPU its share.
 #pragma once
 
-#if defined(__OPENCL_CPP_VERSION__)
-#define RONDO_BUFFER __global
-#define RONDO_PIXELS inline
-#elif defined(__METAL_VERSION__)
-#define RONDO_BUFFER device
-#define RONDO_PIXELS inline
-#elif defined(__CUDACC__)
-#define RONDO_BUFFER
-#define RONDO_PIXELS __host__ __device__ __forceinline__
-#else
-#define RONDO_BUFFER
-// Inlined into the functions that are compiled for several instruction sets (actors/video/pixels/rows.cpp).
-#define RONDO_PIXELS inline __attribute__((always_inline))
-#endif
+#include "kernels/portable/language.hpp"
+
+#define RONDO_PIXELS RONDO_PORTABLE
 
 namespace rondo {
 namespace pixels {

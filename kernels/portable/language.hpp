@@ -1,0 +1,21 @@
+// The language of portable code: what compiles with g++, nvcc, clang's C++ for OpenCL, and Metal's compiler, from one
+// source.
+//
+// Plain functions over pointers, C++14, without exceptions, references into buffers, double, and 64-bit atomics. A
+// pointer into a buffer names its address space: RONDO_BUFFER.
+#pragma once
+
+#if defined(__OPENCL_CPP_VERSION__)
+#define RONDO_BUFFER __global
+#define RONDO_PORTABLE inline
+#elif defined(__METAL_VERSION__)
+#define RONDO_BUFFER device
+#define RONDO_PORTABLE inline
+#elif defined(__CUDACC__)
+#define RONDO_BUFFER
+#define RONDO_PORTABLE __host__ __device__ __forceinline__
+#else
+#define RONDO_BUFFER
+// Inlined into the functions that are compiled for several instruction sets (actors/video/pixels/rows.cpp).
+#define RONDO_PORTABLE inline __attribute__((always_inline))
+#endif

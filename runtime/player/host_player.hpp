@@ -1,0 +1,38 @@
+// Plays kernels on a thread of the host: where there is no GPU, and after a GPU was lost.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "runtime/player/kernel_player.hpp"
+
+namespace rondo {
+
+class host_player final : public kernel_player {
+ public:
+  /// Throws no_thread.
+  host_player();
+  /// Plays what it was given to the end.
+  ~host_player() override;
+
+  std::string description() const override { return "a thread of the host"; }
+  std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
+  void play(std::vector<kernel_call> calls, ended done) override;
+  bool is_lost() const noexcept override { return false; }
+
+ private:
+  struct list {
+    std::vector<kernel_call> calls;
+    ended done;
+  };
+  void run(std::stop_token const& stops);
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<list> waiting_;  // guarded by mutex_
+  std::jthread thread_;
+};
+
+}  // namespace rondo
