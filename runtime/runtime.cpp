@@ -125,7 +125,12 @@ subscription runtime::on_log(std::function<void(log_line const&)> handler) {
 // -- devices and memory
 
 std::uint32_t runtime::device_count() const noexcept { return core_->devices().size(); }
-device_info runtime::info(std::uint32_t device) const { return core_->devices()[device].dev->info(); }
+device_info runtime::info(std::uint32_t device) const {
+  auto const& of = core_->devices()[device];
+  auto info = of.dev->info();
+  if (of.player) info.description += "; kernels on " + of.player->description();
+  return info;
+}
 std::string const& runtime::reason(std::uint32_t device) const noexcept {
   return core_->devices()[device].reason;
 }

@@ -5,7 +5,8 @@
 //   RONDO_PORTABLE void scale(RONDO_BUFFER unsigned char* b0, ..., scaling a, rondo::work_item at);
 //   RONDO_KERNEL(scale, scaling)                                            // scale_kernel, for kernel_call
 //
-// Rows of work are independent. How many lanes share a row is up to the player: one on a processor, many on a GPU.
+// Rows of work are independent, and no two buffers of a call overlap. How many lanes share a row is up to the player:
+// one on a processor, many on a GPU.
 #pragma once
 
 #include "kernels/portable/language.hpp"
@@ -14,21 +15,28 @@ namespace rondo {
 
 /// Which part of the work it is: in this row, every `lanes`-th column from `lane` on.
 struct work_item {
-  int lane, lanes, row;
+  int lane;   // from 0
+  int lanes;  // that share the row
+  int row;    // from 0
 };
 
 }  // namespace rondo
 
 #if defined(__OPENCL_CPP_VERSION__)
 
-#define RONDO_KERNEL(name, arguments)                                                                \
-  __kernel void name##_kernel(__global unsigned char* b0, __global unsigned char* b1,                \
-                              __global unsigned char* b2, __global unsigned char* b3, arguments a) { \
-    ::rondo::work_item at;                                                                           \
-    at.lane = static_cast<int>(get_global_id(0));                                                    \
-    at.lanes = static_cast<int>(get_global_size(0));                                                 \
-    at.row = static_cast<int>(get_global_id(1));                                                     \
-    name(b0, b1, b2, b3, a, at);                                                                     \
+// One lane is a case of its own: with a step that the compiler knows, a processor's loops are vectorised.
+#define RONDO_KERNEL(name, arguments)                                                                       \
+  __kernel void name##_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1, \
+                              __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, \
+                              arguments a) {                                                                \
+    ::rondo::work_item at;                                                                                  \
+    at.row = static_cast<int>(get_global_id(1));                                                            \
+    at.lane = 0;                                                                                            \
+    at.lanes = 1;                                                                                           \
+    if (get_global_size(0) == 1) return name(b0, b1, b2, b3, a, at);                                        \
+    at.lane = static_cast<int>(get_global_id(0));                                                           \
+    at.lanes = static_cast<int>(get_global_size(0));                                                        \
+    name(b0, b1, b2, b3, a, at);                                                                            \
   }
 
 #elif defined(__METAL_VERSION__)
@@ -57,6 +65,7 @@ struct portable_kernel : kernel_entry {};
 
 }  // namespace rondo
 
+/// Makes a kernel of a function: see above.
 #define RONDO_KERNEL(name, arguments)                                               \
   constexpr ::rondo::portable_kernel<arguments> name##_kernel{                      \
       {#name "_kernel", [](void* const* b, void const* a, ::rondo::work_item at) {  \

@@ -7,7 +7,8 @@
 
 #if defined(__OPENCL_CPP_VERSION__)
 #define RONDO_BUFFER __global
-#define RONDO_PORTABLE inline
+// Inlined, so that what is known where it is called is known within: the step of a loop, say.
+#define RONDO_PORTABLE inline __attribute__((always_inline))
 #elif defined(__METAL_VERSION__)
 #define RONDO_BUFFER device
 #define RONDO_PORTABLE inline

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/base/log_level.hpp"
+#include "kernels/portable/kernel_list.hpp"
 #include "kernels/streams/frame.hpp"
 #include "kernels/streams/messages.hpp"
 
@@ -28,6 +29,17 @@ class host_link {
   virtual void log(log_level level, char const* line) const = 0;
   /// Ends a use that stage_context::keep has added.
   virtual void give_up(frame const& kept) noexcept = 0;
+
+  // -- for the runtime: a tick whose kernels play on a GPU beside the device
+
+  /// An empty list; null: no GPU plays kernels here, or it was lost.
+  virtual kernel_list* kernels() = 0;
+  /// Plays that list, and wakes the stage when it has ended.
+  virtual void play() = 0;
+  /// What may have come of it.
+  enum class played : std::uint8_t { not_yet, whole, failed };
+  /// What has come of the list.
+  virtual played outcome() noexcept = 0;
 
  protected:
   ~host_link() = default;

@@ -24,6 +24,13 @@
 //
 // `process` follows when the last phase is done. `tiles` and `process` run on one team, and may do the same; what a
 // tile writes to, `tiles` keeps in members. Messages are handled between phases.
+// A stage may also have its work as portable kernels (kernels/portable/kernel.hpp), for a GPU that plays them beside
+// the device `cpu` (runtime/player/kernel_player.hpp):
+//
+//     void kernels(stage_context&, tick const&, kernel_list&);
+//
+// It takes its outputs as `process` does, and lists kernels that write the same bytes. `process` runs where no such GPU
+// is, and for a tick at which it was lost.
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing
 // more comes, and `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host:
 // `static constexpr auto where = works::on_host`; `spec` (runtime/streams/kinds/stage_spec.hpp) and `host`
@@ -45,6 +52,11 @@ inline constexpr bool is_wide = false;
 template <class Stage>
 requires requires { Stage::phases; }
 inline constexpr bool is_wide<Stage> = true;
+
+template <class Stage>
+concept lists_kernels = requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
+  s.kernels(c, t, list);
+};
 
 }  // namespace detail
 
@@ -111,8 +123,8 @@ struct stage_of {
     using state = stage_loop::state;
     stage_loop loop{ctx, *memory};
     if (ctx.team().leader() && !loop.tell_end()) ctx.again();
-    if constexpr (is_wide)
-      if (ctx.team().broadcast(memory->phases.is_under_way)) return tell_phase(ctx);
+    if constexpr (is_wide || plays)
+      if (ctx.team().broadcast(memory->phases.is_under_way)) return go_on(ctx, loop);
     auto found = ctx.team().broadcast(ctx.team().leader() ? loop.look() : state::waits);
     if constexpr (runs_here && detail::has_own_ticks<Stage>)
       while (found == state::waits && ask_for_tick(ctx, loop)) found = loop.look();
@@ -122,9 +134,10 @@ struct stage_of {
     auto const began = ctx.now_ns();
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
+    if constexpr (plays)
+      if (begin_to_play(ctx, c, began)) return;
     if constexpr (is_wide) {
-      if (ctx.team().leader()) memory->phases = {.began_ns = began, .is_under_way = true};
-      ctx.team().sync();
+      begin_phases(ctx, began);
       return tell_phase(ctx);
     }
     process(ctx, c, loop, began);
@@ -165,15 +178,58 @@ struct stage_of {
   // The functions of a stage that works on the host are not compiled for a GPU.
 #if defined(__CUDA_ARCH__)
   static constexpr bool runs_here = detail::works_where<Stage>() != works::on_host;
+  static constexpr bool plays = false;
 #else
   static constexpr bool runs_here = true;
+  static constexpr bool plays = detail::lists_kernels<Stage>;
 #endif
+
+  RONDO_HD void begin_phases(context& ctx, std::uint64_t began) {
+    if (ctx.team().leader()) memory->phases = {.began_ns = began, .is_under_way = true};
+    ctx.team().sync();
+  }
+  /// With a tick in hand.
+  RONDO_CALL RONDO_HD void go_on(context& ctx, stage_loop& loop) {
+    if constexpr (plays)
+      if (memory->phases.is_played) return end_play(ctx, loop);
+    if constexpr (is_wide) tell_phase(ctx);
+  }
+
+  // Of a stage with kernels, on the host: one lane.
+
+  /// False: they do not play here.
+  RONDO_CALL RONDO_HD bool begin_to_play(context& ctx, stage_context<Stage>& c, std::uint64_t began) {
+    auto* const list = memory->link != nullptr && ctx.team().lanes() == 1 ? memory->link->kernels() : nullptr;
+    if (list == nullptr) return false;
+    stage.kernels(c, now, *list);
+    if (note_failure(ctx)) return true;
+    begin_phases(ctx, began);
+    memory->phases.is_played = true;
+    memory->link->play();
+    return true;
+  }
+  RONDO_CALL RONDO_HD void end_play(context& ctx, stage_loop& loop) {
+    auto const outcome = memory->link->outcome();
+    if (outcome == host_link::played::not_yet) return;
+    memory->phases.is_played = false;
+    auto const began = memory->phases.began_ns;
+    if (outcome == host_link::played::whole) return conclude(ctx, loop, began);
+    // The GPU was lost: the same tick on the host.
+    stage_context<Stage> c{ctx, *memory};
+    if constexpr (is_wide) {
+      begin_phases(ctx, began);
+      return tell_phase(ctx);
+    }
+    process(ctx, c, loop, began);
+  }
 
   RONDO_CALL RONDO_HD void process(context& ctx, stage_context<Stage>& c, stage_loop& loop,
                                    std::uint64_t began) {
     if constexpr (runs_here) stage.process(c, now);
     ctx.team().sync();  // what all lanes have written is passed on by one
-    if (note_failure(ctx)) return;
+    if (!note_failure(ctx)) conclude(ctx, loop, began);
+  }
+  RONDO_HD void conclude(context& ctx, stage_loop& loop, std::uint64_t began) {
     bool const waits = ctx.team().broadcast(ctx.team().leader() && memory->waits);
     if (ctx.team().leader()) memory->phases.is_under_way = false;
     if (waits && !ctx.team().broadcast(ctx.team().leader() && loop.put_off())) return;

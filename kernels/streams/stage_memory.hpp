@@ -40,12 +40,14 @@ struct output_state {
   frame next{};
 };
 
-/// How far a wide stage is with the tick in hand.
+/// How far a stage is with the tick in hand, if that takes more than one handler: in a wide stage, and in one whose
+/// kernels play on a GPU.
 struct tick_phases {
   std::uint64_t began_ns = 0;
   std::uint32_t phase = 0;
   bool is_under_way = false;
-  bool is_told = false;  // the stage has told itself to begin the phase
+  bool is_told = false;    // the stage has told itself to begin the phase
+  bool is_played = false;  // instead, its kernels play
 };
 
 struct stage_memory {

@@ -22,11 +22,12 @@ namespace rondo {
 enum class ring_mode : std::uint8_t { persistent, rounds };
 
 struct config {
-  std::string device = "auto";     // auto, cpu, emulated, cuda, cuda:N, or several separated by commas
-  std::uint32_t teams = 0;         // teams that run handlers; 0: one per core
-  std::uint32_t pinned_teams = 0;  // teams for pinned actors; 0: depends on the device
-  std::uint32_t guest_teams = 0;   // program threads that can act as teams at the same time
-  std::uint32_t lanes = 0;         // threads per team on a GPU or the emulated device; 0: automatic
+  std::string device =
+      "auto";  // auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or several separated by commas
+  std::uint32_t teams = 0;                 // teams that run handlers; 0: one per core
+  std::uint32_t pinned_teams = 0;          // teams for pinned actors; 0: depends on the device
+  std::uint32_t guest_teams = 0;           // program threads that can act as teams at the same time
+  std::uint32_t lanes = 0;                 // threads per team on a GPU or the emulated device; 0: automatic
   std::uint32_t free_multiprocessors = 2;  // multiprocessors of a GPU left free for other kernels
   std::string inbox = "auto";              // where a GPU reads submissions: auto, pinned, mapped
 

@@ -147,9 +147,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
-/// Whether `text` is one of these words, which are separated by ", ". The N of cuda:N is one to three digits.
+/// Whether `text` is one of these words, which are separated by ", ". The N of cuda:N is one to three digits, the NAME
+/// of opencl:NAME any printable text.
 bool is_one_of(std::string_view words, std::string_view text) {
   return std::ranges::any_of(split(words, ", "), [text](std::string_view word) {
+    if (constexpr std::string_view name = "NAME"; word.ends_with(name)) {
+      auto const stem = word.substr(0, word.size() - name.size());
+      return text.starts_with(stem) && text.size() > stem.size() &&
+             std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    }
     if (!word.ends_with(":N")) return text == word;
     auto const stem = word.substr(0, word.size() - 1);
     auto const digits = text.substr(std::min(stem.size(), text.size()));

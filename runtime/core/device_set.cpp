@@ -12,7 +12,7 @@ struct not_quiet {};
 
 device_set::device_set(std::vector<chosen_device> chosen) {
   for (auto& c : chosen) {
-    auto& d = all_.emplace_back(hosted_device{std::move(c.dev), std::move(c.reason)});
+    auto& d = all_.emplace_back(hosted_device{std::move(c.dev), std::move(c.reason), std::move(c.player)});
     auto* const home = d.dev->home();
     if (home == nullptr) continue;
     d.region = std::make_unique<region_resource>(home->base(), home->bytes());

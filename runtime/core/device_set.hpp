@@ -22,6 +22,7 @@ namespace rondo {
 struct hosted_device {
   std::unique_ptr<device> dev;
   std::string reason;  // why it was chosen
+  std::shared_ptr<kernel_player> player{};
   std::unique_ptr<messenger> mail{};
   std::unique_ptr<region_resource> region{};  // the device's memory, for `buffers`
   std::unique_ptr<buffer_pool> buffers{};     // null: its actors lease the host's buffers

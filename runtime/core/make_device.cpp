@@ -5,6 +5,9 @@
 #include <thread>
 
 #include "runtime/device/cuda/cuda_view.hpp"
+#if defined(RONDO_HAS_OPENCL)
+#include "runtime/player/opencl_player.hpp"
+#endif
 
 namespace rondo {
 
@@ -98,7 +101,11 @@ chosen_device make_device(program const& p, config const& c, std::uint32_t place
     return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
             "requested by the configuration"};
   if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
-  if (c.device != "cpu" && c.device != "auto") refuse_device(c);
+  std::shared_ptr<kernel_player> player;
+  if (c.device == "opencl" || c.device.starts_with("opencl:"))
+    player = make_opencl_player(c);
+  else if (c.device != "cpu" && c.device != "auto")
+    refuse_device(c);
   std::string reason = "requested by the configuration";
   if (c.device == "auto") {
     reason = why_no_cuda(p.key);
@@ -109,7 +116,7 @@ chosen_device make_device(program const& p, config const& c, std::uint32_t place
   return {
       std::make_unique<cpu_device>(
           p.teams, shape_for(c, threads.teams, threads.pinned_teams + threads.guest_teams, place), threads),
-      std::move(reason)};
+      std::move(reason), std::move(player)};
 }
 
 }  // namespace
@@ -125,6 +132,22 @@ std::vector<chosen_device> make_devices(program const& p, config const& c) {
   }
   return all;
 }
+
+#if defined(RONDO_HAS_OPENCL)
+std::shared_ptr<kernel_player> make_opencl_player(config const& c) try {
+  auto const name = c.device.size() > 7 ? c.device.substr(7) : std::string();  // after "opencl:"
+  return std::make_shared<opencl_player>(all_kernels(), name);
+} catch (std::runtime_error const& e) {
+  throw std::runtime_error(named_device(c) + " is not available: " + e.what());
+}
+#else
+std::shared_ptr<kernel_player> make_opencl_player(config const& c) {
+  throw std::runtime_error(
+      named_device(c) +
+      " was requested, but this build has no OpenCL: build with clang and OpenCL's headers, or "
+      "choose the device cpu or auto");
+}
+#endif
 
 #if !defined(RONDO_HAS_CUDA)
 chosen_device make_cuda_device(config const& c, std::uint64_t, std::uint32_t) {
@@ -149,9 +172,9 @@ void refuse_device(config const& c) {
         " was requested, but this build has no Metal device; choose the device cpu or auto");
   if (c.device == "none")
     throw config_error(named_device(c) + " is refused: actors run on a device; for no GPU, choose cpu");
-  throw config_error(
-      named_device(c) +
-      " is unknown: use auto, cpu, emulated, cuda, cuda:N, or metal, or several separated by commas");
+  throw config_error(named_device(c) +
+                     " is unknown: use auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or metal, or "
+                     "several separated by commas");
 }
 
 }  // namespace rondo

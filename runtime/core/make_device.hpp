@@ -7,12 +7,14 @@
 #include "runtime/device/cpu/cpu_device.hpp"
 #include "runtime/device/emulated/emulated_device.hpp"
 #include "runtime/device/program.hpp"
+#include "runtime/player/kernel_player.hpp"
 
 namespace rondo {
 
 struct chosen_device {
   std::unique_ptr<device> dev;
-  std::string reason;  // why it was chosen, for human readers
+  std::string reason;                       // why it was chosen, for human readers
+  std::shared_ptr<kernel_player> player{};  // a GPU that plays kernels beside the device; null: none
 };
 
 /// The arena's sizes from the configuration, with zeros replaced by automatic values. Here and below, `place` is the
@@ -27,6 +29,9 @@ std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& pr
 /// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error if it is not available, with the reason
 /// and what to do.
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);
+/// The GPU of the device "opencl" or "opencl:NAME" (runtime/player/opencl_player.hpp). Throws std::runtime_error if it
+/// is not available, with the reason and what to do.
+std::shared_ptr<kernel_player> make_opencl_player(config const& c);
 /// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);
 /// How an error calls the one device that `c` names: "device 'cuda' (RONDO_DEVICE)" if a variable set it.

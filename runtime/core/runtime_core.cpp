@@ -128,6 +128,22 @@ std::vector<arena_layout> arenas_of(device_set const& devices) {
   return arenas;
 }
 
+/// The GPU that one of them has. Throws config_error.
+std::shared_ptr<kernel_player> player_of(std::vector<chosen_device> const& chosen, config const& settings) {
+  std::shared_ptr<kernel_player> found;
+  for (auto const& c : chosen) {
+    if (!c.player) continue;
+    if (found) throw config_error(setting_name(settings, "device") + ": one GPU may play kernels, not two");
+    found = c.player;
+  }
+  if (found && settings.share_buffers)
+    throw config_error(
+        setting_name(settings, "share_buffers") +
+        ": buffers that a GPU's driver has allocated cannot be shared with other processes: leave it "
+        "out, or choose another device than opencl");
+  return found;
+}
+
 }  // namespace
 
 // -- construction and destruction
@@ -139,11 +155,13 @@ runtime_core::runtime_core(config c, program const& p, std::vector<chosen_device
       shared_memory_(settings_.share_buffers
                          ? std::make_unique<memfd_resource>(2 * settings_.buffer_bytes_cap)
                          : nullptr),
+      player_(player_of(chosen, settings_)),
       host_buffers_(buffer_pool_options{
           .cap_bytes = settings_.buffer_bytes_cap,
           .slots = settings_.buffer_slots,
-          .upstream = shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
-                                     : std::pmr::new_delete_resource()}),
+          .upstream = player_          ? &player_->memory()
+                      : shared_memory_ ? static_cast<std::pmr::memory_resource*>(shared_memory_.get())
+                                       : std::pmr::new_delete_resource()}),
       asks_(settings_.asks, context_.get_executor()),
       traces_(settings_.trace_every, settings_.trace_hops,
               [this](trace_hop& h) {

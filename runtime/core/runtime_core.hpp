@@ -117,6 +117,8 @@ class runtime_core {
   /// Null without settings().share_buffers.
   memfd_resource* shared_memory() noexcept { return shared_memory_.get(); }
   buffer_pool& host_buffers() noexcept { return host_buffers_; }
+  /// The GPU that plays kernels on the host's buffers; null: there is none.
+  kernel_player* player() noexcept { return player_.get(); }
   boost::asio::io_context& context() noexcept { return context_; }
   completions& asks() noexcept { return asks_; }
   trace_log& traces() noexcept { return traces_; }
@@ -172,6 +174,7 @@ class runtime_core {
   own_threads copying_;  // the copier
   std::atomic<program const*> running_;
   std::unique_ptr<memfd_resource> shared_memory_;
+  std::shared_ptr<kernel_player> player_;  // whose memory the host's buffers are in; null: none
   buffer_pool host_buffers_;
   boost::asio::io_context context_{1};
   completions asks_;

@@ -32,7 +32,8 @@ void host_player::run(std::stop_token const& stops) {
     lock.unlock();
     for (auto const& c : now.calls)
       for (std::uint32_t row = 0; row < c.rows; ++row)
-        c.kernel.on_host(c.buffers.data(), c.arguments, {0, 1, static_cast<int>(row)});
+        c.kernel.on_host(c.buffers.of, c.arguments, {0, 1, static_cast<int>(row)});
+    played_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
     now.done({}, {});
   }
 }

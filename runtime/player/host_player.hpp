@@ -1,6 +1,7 @@
 // Plays kernels on a thread of the host: where there is no GPU, and after a GPU was lost.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -21,6 +22,7 @@ class host_player final : public kernel_player {
   std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
   void play(std::vector<kernel_call> calls, ended done) override;
   bool is_lost() const noexcept override { return false; }
+  std::uint64_t played() const noexcept override { return played_.load(std::memory_order_relaxed); }
 
  private:
   struct list {
@@ -32,6 +34,7 @@ class host_player final : public kernel_player {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<list> waiting_;  // guarded by mutex_
+  std::atomic<std::uint64_t> played_{0};
   std::jthread thread_;
 };
 

@@ -1,52 +1,48 @@
 // A player runs lists of portable kernels (kernels/portable/kernel.hpp) over buffers, and says when they have ended. No
 // team waits for it: it is for a GPU in which no ring kernel can live.
 //
-//   player->play({call(blur_rows_down_kernel, work, {between, from}, rows, columns), ...},
-//                [](error_code why, std::string const& text) { ... });
+//   kernel_calls list;
+//   list.add(blur_rows_down_kernel, work, {between, from}, rows, columns);
+//   player->play(std::move(list.all), [](error_code why, std::string const& text) { ... });
 //
 // Players: host_player, which runs the same functions on a thread, and opencl_player.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory_resource>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "kernels/portable/kernel.hpp"
+#include "kernels/portable/kernel_list.hpp"
 #include "runtime/base/errc.hpp"
 
 namespace rondo {
 
-inline constexpr std::uint32_t most_kernel_argument_bytes = 128;
-
 /// One kernel, over all its rows.
 struct kernel_call {
-  kernel_entry kernel{};
-  std::array<void*, 4> buffers{};  // in the player's memory; null: the kernel does not use it
-  std::uint32_t rows = 1;
-  std::uint32_t columns = 1;  // of a row, which lanes may share
-  std::uint32_t argument_bytes = 0;
-  alignas(16) std::byte arguments[most_kernel_argument_bytes] = {};
+  kernel_entry kernel{};                                             // which one
+  kernel_buffers buffers{};                                          // in the player's memory
+  std::uint32_t rows = 1;                                            // of work
+  std::uint32_t columns = 1;                                         // of a row, which lanes may share
+  std::uint32_t argument_bytes = 0;                                  // of a struct
+  alignas(16) std::byte arguments[most_kernel_argument_bytes] = {};  // the struct
 };
 
-/// Precondition: the buffers are of the player that gets it.
-template <class Arguments>
-kernel_call call(portable_kernel<Arguments> const& kernel, std::type_identity_t<Arguments> const& arguments,
-                 std::array<void*, 4> const& buffers, std::uint32_t rows, std::uint32_t columns) {
-  static_assert(std::is_trivially_copyable_v<Arguments> && sizeof(Arguments) <= most_kernel_argument_bytes,
-                "a kernel's arguments are a trivially copyable struct of at most 128 bytes");
-  kernel_call c{.kernel = kernel,
-                .buffers = buffers,
-                .rows = rows,
-                .columns = columns,
-                .argument_bytes = sizeof(Arguments)};
-  std::memcpy(c.arguments, &arguments, sizeof arguments);
-  return c;
-}
+/// A list for `kernel_player::play`.
+class kernel_calls final : public kernel_list {
+ public:
+  std::vector<kernel_call> all;  // in their order
+
+ private:
+  void add_call(kernel_entry const& kernel, void const* arguments, std::uint32_t bytes,
+                kernel_buffers const& buffers, std::uint32_t rows, std::uint32_t columns) override {
+    auto& c = all.emplace_back(kernel_call{
+        .kernel = kernel, .buffers = buffers, .rows = rows, .columns = columns, .argument_bytes = bytes});
+    std::memcpy(c.arguments, arguments, bytes);
+  }
+};
 
 /// Threads: any. Lifetime: longer than what it plays, and than its memory.
 class kernel_player {
@@ -66,6 +62,8 @@ class kernel_player {
   virtual void play(std::vector<kernel_call> calls, ended done) = 0;
   /// Its machine is gone: it plays nothing more.
   virtual bool is_lost() const noexcept = 0;
+  /// How many lists it has played to their end.
+  virtual std::uint64_t played() const noexcept = 0;
 };
 
 }  // namespace rondo

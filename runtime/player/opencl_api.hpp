@@ -1,10 +1,13 @@
-// The functions of OpenCL that Rondo calls, found when the program runs: a machine without OpenCL runs the same program.
+// The functions of OpenCL that Rondo calls, found when the program runs: a machine without OpenCL runs the same
+// program.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
 namespace rondo {
+
+// -- for the runtime
 
 #define RONDO_OPENCL_FUNCTIONS(f)                                                                          \
   f(clGetPlatformIDs) f(clGetPlatformInfo) f(clGetDeviceIDs) f(clGetDeviceInfo) f(clCreateContext)         \

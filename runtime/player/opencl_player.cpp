@@ -107,18 +107,16 @@ struct opencl_player::shared_memory final : std::pmr::memory_resource {
 
 // -- opening
 
-opencl_player::opencl_player(kernel_program const& program, std::string const& device, opencl_api const& api)
-    : cl_(api),
-      context_(nullptr, api.clReleaseContext),
-      queue_(nullptr, api.clReleaseCommandQueue),
-      program_(nullptr, api.clReleaseProgram) {
+opencl_player::opencl_player(std::vector<kernel_program const*> const& programs, std::string const& device,
+                             opencl_api const& api)
+    : cl_(api), context_(nullptr, api.clReleaseContext), queue_(nullptr, api.clReleaseCommandQueue) {
   choose(device);
   cl_int status = CL_SUCCESS;
   context_.reset(cl_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
   check(status, "a context");
   queue_.reset(cl_.clCreateCommandQueueWithProperties(context_.get(), device_, nullptr, &status));
   check(status, "a queue");
-  build(program);
+  for (auto const* const p : programs) build(*p);
   memory_ = std::make_unique<shared_memory>(cl_, context_.get());
 }
 
@@ -168,13 +166,14 @@ void opencl_player::build(kernel_program const& program) {
   auto const* bytes = program.spir.data();
   auto const size = program.spir.size();
   cl_int of_binary = CL_SUCCESS, status = CL_SUCCESS;
-  program_.reset(
-      cl_.clCreateProgramWithBinary(context_.get(), 1, &device_, &size, &bytes, &of_binary, &status));
+  auto& made = programs_.emplace_back(
+      cl_.clCreateProgramWithBinary(context_.get(), 1, &device_, &size, &bytes, &of_binary, &status),
+      cl_.clReleaseProgram);
   check(status != CL_SUCCESS ? status : of_binary, "a program");
-  status = cl_.clBuildProgram(program_.get(), 1, &device_, "-x spir -spir-std=1.2", nullptr, nullptr);
+  status = cl_.clBuildProgram(made.get(), 1, &device_, "-x spir -spir-std=1.2", nullptr, nullptr);
   if (status == CL_SUCCESS) return;
   auto const log = info_text([&](auto... to) {
-    return cl_.clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, to...);
+    return cl_.clGetProgramBuildInfo(made.get(), device_, CL_PROGRAM_BUILD_LOG, to...);
   });
   throw std::runtime_error(fmt::format("OpenCL: {} does not compile the kernels '{}': {}: {}", name_,
                                        program.name, text_of(status),
@@ -196,24 +195,30 @@ struct opencl_player::playing {
 cl_kernel opencl_player::kernel_of(std::string const& name) {
   auto const known = kernels_.find(name);
   if (known != kernels_.end()) return known->second.get();
-  cl_int status = CL_SUCCESS;
-  auto* const made = cl_.clCreateKernel(program_.get(), name.c_str(), &status);
-  if (made == nullptr || status != CL_SUCCESS) return nullptr;
-  kernels_.emplace(name, handle<cl_kernel, decltype(opencl_api::clReleaseKernel)>(made, cl_.clReleaseKernel));
-  return made;
+  for (auto const& program : programs_) {
+    cl_int status = CL_SUCCESS;
+    auto* const made = cl_.clCreateKernel(program.get(), name.c_str(), &status);
+    if (made == nullptr || status != CL_SUCCESS) continue;
+    kernels_.emplace(name,
+                     handle<cl_kernel, decltype(opencl_api::clReleaseKernel)>(made, cl_.clReleaseKernel));
+    return made;
+  }
+  return nullptr;
 }
 
 cl_int opencl_player::enqueue(kernel_call const& c, cl_kernel kernel, cl_event* event) {
-  for (cl_uint b = 0; b < c.buffers.size(); ++b)
-    if (auto const status = cl_.clSetKernelArgSVMPointer(kernel, b, c.buffers[b]); status != CL_SUCCESS)
+  for (cl_uint b = 0; b < std::size(c.buffers.of); ++b)
+    if (auto const status = cl_.clSetKernelArgSVMPointer(kernel, b, c.buffers.of[b]); status != CL_SUCCESS)
       return status;
-  auto const arguments = static_cast<cl_uint>(c.buffers.size());
+  constexpr cl_uint arguments = std::size(kernel_buffers{}.of);
   if (auto const status = cl_.clSetKernelArg(kernel, arguments, c.argument_bytes, c.arguments);
       status != CL_SUCCESS)
     return status;
   // On a processor a work-item takes a whole row: one pixel each took 13 to 40 times as long.
   std::size_t const size[2] = {is_processor_ ? 1u : std::clamp(c.columns, 1u, most_lanes), c.rows};
-  return cl_.clEnqueueNDRangeKernel(queue_.get(), kernel, 2, nullptr, size, nullptr, 0, nullptr, event);
+  std::size_t const alone[2] = {1, 1};
+  return cl_.clEnqueueNDRangeKernel(queue_.get(), kernel, 2, nullptr, size, is_processor_ ? alone : nullptr,
+                                    0, nullptr, event);
 }
 
 void opencl_player::play(std::vector<kernel_call> calls, ended done) {
@@ -255,6 +260,7 @@ void opencl_player::fail(ended const& done, cl_int status, char const* what, boo
 void opencl_player::on_event(cl_event, cl_int status, void* data) {
   std::unique_ptr<playing> const now(static_cast<playing*>(data));
   if (status < 0) return now->by->fail(now->done, status, "a list of kernels", true);
+  now->by->played_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   now->done({}, {});
 }
 

@@ -9,27 +9,21 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/player/kernel_player.hpp"
+#include "runtime/player/kernel_program.hpp"
 #include "runtime/player/opencl_api.hpp"
 
 namespace rondo {
-
-/// Portable kernels, compiled for players.
-struct kernel_program {
-  char const* name = "";                  // for errors
-  std::span<unsigned char const> spir{};  // LLVM bitcode
-};
 
 class opencl_player final : public kernel_player {
  public:
   /// Opens a device whose name, or whose platform's name, has this part in it; empty: the first GPU. Throws
   /// std::runtime_error: there is no such device (the text lists those that there are), it shares no memory finely
-  /// grained with the host, or it does not compile the program (with the driver's log).
-  opencl_player(kernel_program const& program, std::string const& device,
+  /// grained with the host, or it does not compile one of the programs (with the driver's log).
+  opencl_player(std::vector<kernel_program const*> const& programs, std::string const& device,
                 opencl_api const& api = load_opencl());
   /// Waits for what it plays.
   ~opencl_player() override;
@@ -40,6 +34,7 @@ class opencl_player final : public kernel_player {
   std::pmr::memory_resource& memory() override;
   void play(std::vector<kernel_call> calls, ended done) override;
   bool is_lost() const noexcept override { return is_lost_.load(std::memory_order_relaxed); }
+  std::uint64_t played() const noexcept override { return played_.load(std::memory_order_relaxed); }
 
  private:
   struct shared_memory;
@@ -60,11 +55,12 @@ class opencl_player final : public kernel_player {
   bool is_processor_ = false;
   handle<cl_context, decltype(opencl_api::clReleaseContext)> context_;
   handle<cl_command_queue, decltype(opencl_api::clReleaseCommandQueue)> queue_;
-  handle<cl_program, decltype(opencl_api::clReleaseProgram)> program_;
+  std::vector<handle<cl_program, decltype(opencl_api::clReleaseProgram)>> programs_;
   std::mutex mutex_;  // guards the kernels, whose arguments are set before each is enqueued
   std::map<std::string, handle<cl_kernel, decltype(opencl_api::clReleaseKernel)>> kernels_;
   std::unique_ptr<shared_memory> memory_;
   std::atomic<bool> is_lost_{false};
+  std::atomic<std::uint64_t> played_{0};
 };
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// Players of portable kernels: the same bytes as on the host, in the order in which lists were given, each of which ends
-// once, also when the machine fails. OpenCL runs on the processor (pocl).
+// Players of portable kernels: the same bytes as on the host, in the order in which lists were given, each of which
+// ends once, also when the machine fails. OpenCL runs on the processor (pocl).
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -26,6 +26,13 @@ struct outcome {
   error_code why;
   std::string text;
 };
+template <class Arguments>
+kernel_call call(portable_kernel<Arguments> const& kernel, std::type_identity_t<Arguments> const& arguments,
+                 kernel_buffers const& buffers, std::uint32_t rows, std::uint32_t columns) {
+  kernel_calls list;
+  list.add(kernel, arguments, buffers, rows, columns);
+  return list.all.front();
+}
 outcome play(kernel_player& player, std::vector<kernel_call> calls) {
   std::promise<outcome> ended;
   player.play(std::move(calls), [&](error_code why, std::string const& text) {
@@ -35,14 +42,15 @@ outcome play(kernel_player& player, std::vector<kernel_call> calls) {
 }
 
 /// Memory of a player.
-class block {
+class shared_block {
  public:
-  block(kernel_player& of, std::size_t bytes) : of_(of), bytes_(bytes), at_(of.memory().allocate(bytes, 64)) {
+  shared_block(kernel_player& of, std::size_t bytes)
+      : of_(of), bytes_(bytes), at_(of.memory().allocate(bytes, 64)) {
     std::memset(at_, 0xA5, bytes);
   }
-  ~block() { of_.memory().deallocate(at_, bytes_, 64); }
-  block(block const&) = delete;
-  block& operator=(block const&) = delete;
+  ~shared_block() { of_.memory().deallocate(at_, bytes_, 64); }
+  shared_block(shared_block const&) = delete;
+  shared_block& operator=(shared_block const&) = delete;
 
   u8* data() const { return static_cast<u8*>(at_); }
   std::vector<u8> copy() const { return {data(), data() + bytes_}; }
@@ -61,8 +69,8 @@ class block {
 std::vector<std::vector<u8>> all_kernels(kernel_player& player, i32 width, i32 height, u32 sigma_64) {
   i32 const stride = (width + 63) / 64 * 64;
   auto const bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(height) + 128;
-  block const picture(player, bytes), between(player, bytes), soft(player, bytes), layer(player, bytes),
-      opacity(player, 4 * bytes);
+  shared_block const picture(player, bytes), between(player, bytes), soft(player, bytes),
+      layer(player, bytes), opacity(player, 4 * bytes);
   layer.fill(1);
   opacity.fill(2);
   auto const rows = static_cast<std::uint32_t>(height), columns = static_cast<std::uint32_t>(width);
@@ -91,7 +99,7 @@ opencl_api with(auto const& change) {
 
 TEST_CASE("OpenCL makes the host's bytes, with every radius of a blur", "[player]") {
   host_player host;
-  opencl_player gpu(pixel_kernels, pocl);
+  opencl_player gpu({&pixel_kernels}, pocl);
   for (auto const& [width, height] : {std::pair{641, 97}, {16, 16}, {1920, 40}})
     for (u32 const sigma : {20u, 40u, 64u, 100u, 128u, 150u, 200u, 256u}) {
       INFO(width << "x" << height << ", sigma " << sigma << "/64");
@@ -105,10 +113,10 @@ TEST_CASE("lists play in the order in which they were given, and each ends once"
   if (on_host)
     player = std::make_unique<host_player>();
   else
-    player = std::make_unique<opencl_player>(pixel_kernels, pocl);
+    player = std::make_unique<opencl_player>(std::vector{&pixel_kernels}, pocl);
   INFO(player->description());
   constexpr int lists = 200;
-  block const picture(*player, 64 * 64);
+  shared_block const picture(*player, 64 * 64);
   std::vector<int> ends;  // of one thread at a time: lists end in order
   std::promise<void> last;
   for (int i = 0; i < lists; ++i)
@@ -129,7 +137,7 @@ TEST_CASE("lists play in the order in which they were given, and each ends once"
 }
 
 TEST_CASE("a kernel that the program does not have is named, and others still play", "[player]") {
-  opencl_player gpu(pixel_kernels, pocl);
+  opencl_player gpu({&pixel_kernels}, pocl);
   auto missing = call(draw_pattern_kernel, {{0, 64}, plane_y, pattern_for(64, 64, 1, 1)}, {}, 1, 1);
   missing.kernel.name = "no_such_kernel";
   auto const o = play(gpu, {missing});
@@ -143,7 +151,7 @@ TEST_CASE("a player that cannot be opened says why", "[player]") {
   auto const error_of = [](kernel_program const& program, char const* device,
                            opencl_api const& api) -> std::string {
     try {
-      opencl_player{program, device, api};
+      opencl_player({&program}, device, api);
     } catch (std::runtime_error const& e) {
       return e.what();
     }
@@ -181,7 +189,7 @@ TEST_CASE("memory that cannot be had is bad_alloc", "[player]") {
   auto const api = with([](opencl_api& a) {
     a.clSVMAlloc = [](cl_context, cl_svm_mem_flags, size_t, cl_uint) -> void* { return nullptr; };
   });
-  opencl_player gpu(pixel_kernels, pocl, api);
+  opencl_player gpu({&pixel_kernels}, pocl, api);
   CHECK_THROWS_AS(gpu.memory().allocate(64), std::bad_alloc);
 }
 
@@ -197,8 +205,8 @@ TEST_CASE("a machine that is lost fails the list at which that is seen, and all 
                                                   event);
     };
   });
-  opencl_player gpu(pixel_kernels, pocl, api);
-  block const picture(gpu, 64 * 64);
+  opencl_player gpu({&pixel_kernels}, pocl, api);
+  shared_block const picture(gpu, 64 * 64);
   auto const draws = [&] {
     return call(draw_pattern_kernel, {{0, 64}, plane_y, pattern_for(64, 64, 1, 1)}, {picture.data()}, 64, 64);
   };
@@ -225,8 +233,8 @@ TEST_CASE("a list that fails while it plays is reported by its event", "[player]
       return CL_SUCCESS;
     };
   });
-  opencl_player gpu(pixel_kernels, pocl, api);
-  block const picture(gpu, 64 * 64);
+  opencl_player gpu({&pixel_kernels}, pocl, api);
+  shared_block const picture(gpu, 64 * 64);
   auto const o = play(gpu, {call(draw_pattern_kernel, {{0, 64}, plane_y, pattern_for(64, 64, 1, 1)},
                                  {picture.data()}, 64, 64)});
   CHECK(o.why == errc::device_lost);

@@ -130,17 +130,18 @@ TEST_CASE("a file overrides its base, even with zero", "[config]") {
 }
 
 TEST_CASE("each documented device name is accepted, others are not", "[config]") {
-  for (std::string const name :
-       {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal", "cpu,cuda:0,cuda:12"}) {
+  for (std::string const name : {"auto", "cpu", "emulated", "cuda", "cuda:0", "cuda:12", "metal", "opencl",
+                                 "opencl:Portable Computing Language", "cpu,cuda:0,cuda:12"}) {
     CHECK(load("{\"device\": \"" + name + "\"}").device == name);
   }
-  for (std::string const name : {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu ", "metal:0", "cuda:0123", "cpu,",
-                                 ",cpu", "cpu, cuda", "cpu,auto", "auto,cpu", "auto,auto"}) {
+  for (std::string const name :
+       {"", "gpu", "cuda:", "cuda:x", "opencl:", "CPU", "cpu ", "metal:0", "cuda:0123", "cpu,", ",cpu",
+        "cpu, cuda", "cpu,auto", "auto,cpu", "auto,auto"}) {
     auto const text = refusal_of("{\"device\": \"" + name + "\"}");
     has(text, "device: '" + name + "' is refused");
     has(text,
         "it must be auto alone, or one or several, separated by commas, of cpu, emulated, cuda, cuda:N, "
-        "metal");
+        "opencl, opencl:NAME, metal");
   }
 }
 

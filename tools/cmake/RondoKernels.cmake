@@ -37,8 +37,10 @@ namespace rondo::video {
 kernel_program const @variable@{"@variable@", {@target@_begin, @target@_end}};
 }
 ]])
-  set_source_files_properties(${embedded} PROPERTIES OBJECT_DEPENDS ${bitcode})
+  # Alone: what a source depends on is not known of a unity build.
+  set_source_files_properties(${embedded} PROPERTIES OBJECT_DEPENDS ${bitcode} SKIP_UNITY_BUILD_INCLUSION ON)
   add_library(${target} STATIC ${embedded})
-  target_link_libraries(${target} PUBLIC rondo_player)
+  target_link_libraries(${target} PUBLIC rondo_kernels)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   rondo_warnings(${target})
 endfunction()

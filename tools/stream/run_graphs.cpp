@@ -16,6 +16,10 @@
 #include "tools/stream_module/stream_module.hpp"
 
 RONDO_EMULATED_MODULE(rondo::tools::stream_stages)
+#if defined(RONDO_HAS_OPENCL)
+#include "actors/video/pixels/pixel_kernels.hpp"
+RONDO_KERNELS(rondo::video::pixel_kernels)
+#endif
 
 namespace rondo::tools {
 
@@ -36,7 +40,9 @@ config with_host(config settings, std::vector<streams::stream_file> const& files
   };
   bool const needed = std::ranges::any_of(
       files, [&](streams::stream_file const& f) { return std::ranges::any_of(f.stages, on_host); });
-  bool const is_there = (',' + settings.device + ',').find(",cpu,") != std::string::npos ||
+  auto const listed = ',' + settings.device + ',';
+  bool const is_there = listed.find(",cpu,") != std::string::npos ||
+                        listed.find(",opencl") != std::string::npos ||
                         (settings.device == "auto" && !why_no_cuda(stream_stages::key).empty());
   if (needed && !is_there) settings.device.insert(0, "cpu,");
   return settings;

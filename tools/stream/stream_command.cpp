@@ -60,7 +60,8 @@ void add_stream_command(CLI::App& app, int& exit_status) {
   service::add_number(c, "--rate", a->rate, "ticks per second; 0: as fast as the sinks take the frames", 0.0,
                       1e6);
   service::add_number(c, "--ticks", a->ticks, "end after so many ticks", 1, 1'000'000'000'000'000);
-  c.add_option("--device", a->device, "auto, cpu, emulated, cuda, cuda:N, or several with commas between");
+  c.add_option("--device", a->device,
+               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or several with commas between");
   c.add_option("--listen", a->listen, "endpoint for `rondo top`: unix:PATH or tcp:ADDRESS:PORT");
   c.add_option("--metrics", a->metrics, "ADDRESS:PORT at which Prometheus reads metrics");
   auto* const checkpoint =

@@ -1,7 +1,7 @@
 // The kernels of kernels/pixels, compiled for players.
 #pragma once
 
-#include "runtime/player/opencl_player.hpp"
+#include "runtime/player/kernel_program.hpp"
 
 namespace rondo::video {
 

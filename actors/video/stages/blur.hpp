@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/plane_place.hpp"
 #include "actors/video/pixels/rows.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -23,6 +24,25 @@ struct blur {
         static_cast<std::uint32_t>(pixels::most(static_cast<i32>(sigma * 64 + 0.5F), 1)));
   }
 
+  void kernels(streams::stage_context<blur>& ctx, streams::tick const&, kernel_list& list) {
+    auto const in = ctx.input<"video">();
+    auto const out = ctx.output<"video">(in.about);
+    if (!out) return;
+    auto const from = planes_at(in.about, in.data), to = planes_at(out.about, out.data);
+    auto const weights = weights_for(ctx.options().sigma);
+    for (int p = 0; p < (in.about.format == pixel_format::i420a ? 4 : 3); ++p) {
+      auto const &read = from.of[p], &written = to.of[p];
+      auto const rows = static_cast<std::uint32_t>(read.height),
+                 columns = static_cast<std::uint32_t>(read.width);
+      pixels::plane_place const between{0, read.stride};
+      list.add(pixels::blur_rows_down_kernel,
+               {between, place_of(read, in.data), read.width, read.height, weights},
+               {{ctx.scratch(), kernel_buffers::read(in.data)}}, rows, columns);
+      list.add(pixels::blur_rows_across_kernel,
+               {place_of(written, out.data), between, read.width, read.height, weights},
+               {{out.data, ctx.scratch()}}, rows, columns);
+    }
+  }
   RONDO_HD void process(streams::stage_context<blur>& ctx, streams::tick const&) {
     auto const in = ctx.input<"video">();
     auto const out = ctx.output<"video">(in.about);

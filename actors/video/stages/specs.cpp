@@ -72,7 +72,9 @@ void test_pattern::spec(options const& o, streams::spec_of<test_pattern>& s) {
 }
 
 void blur::spec(options const&, streams::spec_of<blur>& s) {
-  s.scratch(static_cast<std::uint64_t>(s.in<"video">()->width) + 64);
+  auto const in = *s.in<"video">();
+  s.scratch(static_cast<std::uint64_t>((in.width + 63) / 64 * 64) * static_cast<std::uint64_t>(in.height) +
+            64);
 }
 
 void compositor::spec(options const& o, streams::spec_of<compositor>& s) {

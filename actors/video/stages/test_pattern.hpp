@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/plane_place.hpp"
 #include "actors/video/pixels/rows.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -21,6 +22,20 @@ struct test_pattern {
   static constexpr bool cooperative = true;
   static void spec(options const& o, streams::spec_of<test_pattern>& s);
 
+  void kernels(streams::stage_context<test_pattern>& ctx, streams::tick const& t, kernel_list& list) {
+    auto const& o = ctx.options();
+    auto const to = ctx.output<"video">({o.width, o.height});
+    if (!to) return;
+    auto const picture = planes_at(to.about, to.data);
+    for (int p = 0; p < 3; ++p) {
+      auto const& plane = picture.of[p];
+      list.add(pixels::draw_pattern_kernel,
+               {place_of(plane, to.data), p,
+                pixels::pattern_for(o.width, o.height, p == 0 ? 1 : 2, static_cast<std::uint32_t>(t.number))},
+               {{to.data}}, static_cast<std::uint32_t>(plane.height),
+               static_cast<std::uint32_t>(plane.width));
+    }
+  }
   RONDO_HD void process(streams::stage_context<test_pattern>& ctx, streams::tick const& t) {
     auto const& o = ctx.options();
     auto const to = ctx.output<"video">({o.width, o.height});

@@ -377,6 +377,8 @@ bool built_graph::end() {
   ends.add(clock_);
   for (auto const& s : instances_) ends.add(s.actor);
   has_ended_ = ends.wait();
+  for (auto const& s : instances_)
+    if (s.link) s.link->wait_for_kernels();
   // Files are finished, windows close. Those that keep frames end before those that have lent them, and all before the
   // graph's memory.
   for (auto& s : instances_ | std::views::reverse)

@@ -4,10 +4,15 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
 
 #include "kernels/streams/frame_pool.hpp"
 #include "kernels/streams/host_link.hpp"
 #include "runtime/core/runtime_core.hpp"
+#include "runtime/memory/buffer_pool.hpp"
+#include "runtime/player/kernel_player.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
 #include "runtime/text/clean_text.hpp"
 
@@ -44,18 +49,58 @@ class stage_link final : public host_link {
     l.text = clean_text(line);
     rt_.core().watched().log(std::move(l));
   }
+  kernel_list* kernels() override {
+    auto* const player = player_here();
+    if (player == nullptr || player->is_lost()) return nullptr;
+    list_.all.clear();
+    return &list_;
+  }
+  void play() override {
+    {
+      std::lock_guard const lock(playing_);
+      outcome_ = played::not_yet;
+      plays_ = true;
+    }
+    player_here()->play(std::move(list_.all), [this](error_code why, std::string const& text) {
+      if (why) log(log_level::warning, ("its kernels work on the host from now on: " + text).c_str());
+      std::lock_guard const lock(playing_);  // until the last use of this object
+      outcome_ = why ? played::failed : played::whole;
+      plays_ = false;
+      wake();
+      ended_.notify_all();
+    });
+  }
+  played outcome() noexcept override {
+    std::lock_guard const lock(playing_);
+    return outcome_;
+  }
+  /// Until nothing writes to the graph's memory any more.
+  void wait_for_kernels() {
+    std::unique_lock lock(playing_);
+    ended_.wait(lock, [this] { return !plays_; });
+  }
   void give_up(frame const& kept) noexcept override {
     if (kept.pool->end_use(kept.block) && has_begun_.load(std::memory_order_acquire))
       static_cast<void>(stage_actor{stage_.mail(), kept.pool->owner}.try_tell(news{}));
   }
 
  private:
+  /// Null: the stage works on a device with its own memory, or no GPU plays kernels.
+  kernel_player* player_here() const noexcept {
+    return rt_.buffers(line_.device).home() == nullptr ? rt_.core().player() : nullptr;
+  }
+
   runtime& rt_;
   log_line const line_;  // of the stage, without a text
   stage_actor stage_{};
   std::atomic<bool> has_begun_{false};
   std::atomic<bool> is_paused_;
   stage_beginning beginning_;
+  kernel_calls list_;   // the stage's
+  std::mutex playing_;  // guards the next two
+  std::condition_variable ended_;
+  bool plays_ = false;
+  played outcome_ = played::not_yet;
 };
 
 }  // namespace rondo::streams

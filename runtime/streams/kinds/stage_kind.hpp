@@ -145,6 +145,7 @@ RONDO_DEFINE_NAMES(why_failed)
 RONDO_DEFINE_NAMES(flush)
 RONDO_DEFINE_NAMES(trigger)
 RONDO_DEFINE_NAMES(phases)
+RONDO_DEFINE_NAMES(kernels)
 RONDO_DEFINE_NAMES(tiles)
 RONDO_DEFINE_NAMES(tile)
 RONDO_DEFINE_NAMES(on_start)
@@ -227,6 +228,10 @@ consteval void check_functions() {
       "a wide stage's functions are to be: std::uint32_t tiles(streams::stage_context<Stage>&, streams::tick "
       "const&, "
       "std::uint32_t phase), and void tile(the same, std::uint32_t number)");
+  static_assert(
+      !names_kernels<Stage> || lists_kernels<Stage>,
+      "a stage's `kernels` is to be: void kernels(streams::stage_context<Stage>&, streams::tick const&, "
+      "kernel_list&)");
   static_assert(
       names_due<Stage> == has_own_ticks<Stage>,
       "a stage with ticks of its own has both: static constexpr bool has_own_ticks = true, and `due`");

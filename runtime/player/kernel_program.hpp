@@ -1,0 +1,28 @@
+// Portable kernels, compiled for players, and the programs that this process has.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace rondo {
+
+struct kernel_program {
+  char const* name = "";                  // for errors
+  std::span<unsigned char const> spir{};  // LLVM bitcode
+};
+
+// -- for the runtime
+
+/// While the process starts.
+void add_kernels(kernel_program const& program);
+/// All that were added.
+std::vector<kernel_program const*> const& all_kernels() noexcept;
+
+// -- for programs
+
+/// Names a program whose kernels the players of this process are to have: RONDO_KERNELS(rondo::video::pixel_kernels).
+/// At namespace scope, in one file.
+#define RONDO_KERNELS(program) \
+  [[maybe_unused]] static bool const rondo_kernels_are_added = (::rondo::add_kernels(program), true);
+
+}  // namespace rondo
