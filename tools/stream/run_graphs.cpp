@@ -62,7 +62,7 @@ exit_code run_graphs(stream_arguments const& a, std::vector<streams::stream_file
                      std::string const& origin) {
   auto const rt = make_runtime(with_host(files.front().runtime, files));
   try {
-    stream_run graphs(*rt, std::move(files));
+    stream_run graphs(*rt, std::move(files), a.checkpoint);
     auto const uses = graphs.files(a);
     service::require_own_files(uses);
     // What standard output does not take is seen at the end (run_app): the picture and the reason come first.

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "runtime/net/endpoint.hpp"
@@ -53,8 +50,8 @@ struct stream_run::stage_row {
   streams::stage_counts counts;
 };
 
-stream_run::stream_run(runtime& rt, std::vector<streams::stream_file> files)
-    : rt_(rt), files_(std::move(files)) {
+stream_run::stream_run(runtime& rt, std::vector<streams::stream_file> files, std::string const& checkpoint)
+    : rt_(rt), files_(std::move(files)), checkpoints_(checkpoint) {
   for (auto const& file : files_)
     for (std::uint32_t n = 0; n < file.repeat; ++n) {
       auto& g = graphs_.emplace_back(running_graph{
@@ -75,9 +72,9 @@ file_uses stream_run::files(stream_arguments const& a) const {
   for (auto const& text : a.listen)
     if (auto const e = endpoint::parse(text, "--listen"); e.is_unix) all.writes("--listen", e.path);
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-    all.add(graphs_[n].graph->files(!a.checkpoint.empty()));
-    if (a.checkpoint.empty()) continue;
-    auto const file = checkpoint_of(n, a.checkpoint).string();
+    all.add(graphs_[n].graph->files(checkpoints_.are_wanted()));
+    if (!checkpoints_.are_wanted()) continue;
+    auto const file = checkpoints_.path_of(n).string();
     all.writes("--checkpoint", file);
     all.writes("the checkpoint's lock", file + ".lock");
   }
@@ -119,45 +116,14 @@ std::string stream_run::progress() const {
                      static_cast<double>(ticks) / std::max(seconds_, 1e-3), gone, paused_ ? "; paused" : "");
 }
 
-/// "state.rondo" of the first graph, "state-2.rondo" of the second, and so on.
-std::filesystem::path stream_run::checkpoint_of(std::uint32_t graph, std::string const& file) const {
-  std::filesystem::path const path(file);
-  if (graph == 0) return path;
-  return path.parent_path() /
-         fmt::format("{}-{}{}", path.stem().string(), graph + 1, path.extension().string());
-}
-
-void stream_run::lock(std::filesystem::path const& checkpoint) try {
-  locks_.emplace_back(checkpoint);
-} catch (std::system_error const& e) {  // it cannot be written there
-  throw streams::graph_error(e.what(), streams::fault::output_refused);
-} catch (std::runtime_error const& e) {  // another process has it
-  throw streams::graph_error(e.what());
-}
-
-/// `checkpoint`: empty: none.
-void stream_run::start(running_graph& g, std::filesystem::path const& checkpoint, bool quiet) {
-  if (!checkpoint.empty()) lock(checkpoint);
-  if (checkpoint.empty() || !std::filesystem::exists(checkpoint)) return g.graph->start();
-  try {
-    auto const next = g.graph->start_from(checkpoint);
-    if (!quiet)
-      to_stderr(fmt::format("{}: goes on with tick {}, from {}\n", name_of(g), next,
-                            clean_text(checkpoint.string())));
-  } catch (streams::graph_error const&) {
-    throw;
-  } catch (no_thread const&) {
-    throw;
-  } catch (std::runtime_error const& e) {  // the file
-    throw streams::graph_error(e.what());
-  }
-}
-
-void stream_run::start_all(stream_arguments const& a) {
+void stream_run::start_all(bool quiet) {
   for (std::uint32_t n = 0; n < graphs_.size(); ++n) try {
-      start(graphs_[n], a.checkpoint.empty() ? std::filesystem::path() : checkpoint_of(n, a.checkpoint),
-            a.quiet);
-      graphs_[n].is_open = true;
+      auto& g = graphs_[n];
+      auto const next = checkpoints_.start(*g.graph, n);
+      if (next && !quiet)
+        to_stderr(fmt::format("{}: goes on with tick {}, from {}\n", name_of(g), *next,
+                              clean_text(checkpoints_.path_of(n).string())));
+      g.is_open = true;
     } catch (streams::graph_error const& e) {
       if (files_.size() == 1) throw;
       report(status_of(e.of, exit_bad_config), name_of(graphs_[n]) + ": " + e.what());
@@ -165,119 +131,94 @@ void stream_run::start_all(stream_arguments const& a) {
 }
 
 void stream_run::report(exit_code status, std::string const& why) {
-  to_stderr(fmt::format("{}rondo: {}\n", ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", clean_text(why)));
+  say("rondo: " + clean_text(why));
   if (status_ == exit_done) status_ = status;
 }
 
-exit_code stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
-  bool const shows = !a.quiet && ::isatty(STDERR_FILENO) != 0;
-  command_loop loop;
-  auto const begun = clock::now();
-  auto const line = [shows](std::string const& text) {
-    if (shows) to_stderr(fmt::format("\r\033[K{}", text));
-  };
-  auto const lines = rt_.on_log([&line](log_line const& l) {
-    line("");
-    to_stderr(fmt::format("{}\n", to_text(l)));
-  });
-  auto const each = [this](auto const& f) {
-    for (auto& g : graphs_)
-      if (g.is_open) f(*g.graph);
-  };
-  auto const take_pictures = [each] { each([](streams::graph& g) { g.trigger(); }); };
+void stream_run::say(std::string const& text) const {
+  to_stderr(fmt::format("{}{}\n", shows_ ? "\r\033[K" : "", text));
+}
+
+/// Calls a function with each graph that runs, and its number.
+template <class F>
+void stream_run::each_open(F const& f) {
+  for (std::uint32_t n = 0; n < graphs_.size(); ++n)
+    if (graphs_[n].is_open) f(*graphs_[n].graph, n);
+}
+
+void stream_run::listen(command_loop& loop) {
+  auto const take_pictures = [this] { each_open([](streams::graph& g, std::uint32_t) { g.trigger(); }); };
   loop.on_signal(SIGUSR1, take_pictures);
-  loop.on_line([&](std::string_view text) {
+  loop.on_line([this, take_pictures](std::string_view text) {
     if (text == "s") take_pictures();
     if (text != "p") return;
     paused_ = !paused_;
-    each([this](streams::graph& g) { static_cast<void>(paused_ ? g.pause() : g.resume()); });
+    each_open(
+        [this](streams::graph& g, std::uint32_t) { static_cast<void>(paused_ ? g.pause() : g.resume()); });
   });
+}
+
+/// On a thread of its own: frames under way arrive first.
+void stream_run::stop(streams::graph& g, std::uint32_t number, command_loop& loop) {
+  if (checkpoints_.are_wanted()) {
+    static_cast<void>(g.pause());  // so that nothing is processed after it
+    if (auto const why = checkpoints_.save(g, number); !why.empty())
+      loop.post([this, why] { report(exit_no_output, why); });
+  }
+  static_cast<void>(g.stop());
+}
+
+void stream_run::note_end(std::uint32_t number, error_code ec, command_loop& loop) {
+  auto& g = graphs_[number];
+  g.is_open = false;
+  if (auto const why = g.graph->why_failed(); ec)
+    report(status_of(g.graph->failed_by(), exit_internal), why.empty() ? ec.message() : why);
+  if (std::ranges::none_of(graphs_, &running_graph::is_open)) loop.end();
+}
+
+exit_code stream_run::run(stream_arguments const& a, std::function<void()> const& before) {
+  shows_ = !a.quiet && ::isatty(STDERR_FILENO) != 0;
+  command_loop loop;
+  auto const begun = clock::now();
+  auto const lines = rt_.on_log([this](log_line const& l) { say(to_text(l)); });
+  listen(loop);
 
   before();
-  start_all(a);
-  auto open = std::ranges::count_if(graphs_, &running_graph::is_open);
-  if (open == 0) return status_;
-  auto const open_graphs = [this] {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t n = 0; n < graphs_.size(); ++n)
-      if (graphs_[n].is_open) all.push_back(n);
-    return all;
-  };
-  // Returns why it was not saved; the graph goes on, and the file before stays.
-  auto const save = [&](std::uint32_t n) -> std::string {
-    try {
-      static_cast<void>(graphs_[n].graph->checkpoint(checkpoint_of(n, a.checkpoint)));
-      return {};
-    } catch (std::exception const& e) {
-      return e.what();
-    }
-  };
+  start_all(a.quiet);
+  std::vector<graph_checkpoints::numbered> opened;
+  each_open([&opened](streams::graph& g, std::uint32_t n) { opened.emplace_back(&g, n); });
+  if (opened.empty()) return status_;
   std::vector<std::jthread> waiting, stopping;  // after all that their functions refer to
-  std::jthread saving;
   loop.on_stop([&](int) {
-    line("");
-    if (!a.quiet) to_stderr("stopping: frames under way arrive first\n");
-    for (std::uint32_t n = 0; n < graphs_.size(); ++n) {
-      if (!graphs_[n].is_open) continue;
-      stopping.push_back(start_jthread("the stop of a graph", [&, n] {
-        if (!a.checkpoint.empty()) {
-          static_cast<void>(graphs_[n].graph->pause());  // so that nothing is processed after it
-          if (auto const why = save(n); !why.empty()) loop.post([this, why] { report(exit_no_output, why); });
-        }
-        static_cast<void>(graphs_[n].graph->stop());
-      }));
-    }
+    if (!a.quiet) say("stopping: frames under way arrive first");
+    each_open([&](streams::graph& g, std::uint32_t n) {
+      stopping.push_back(start_jthread("the stop of a graph", [this, &g, n, &loop] { stop(g, n, loop); }));
+    });
   });
-  auto const save_often = [&, opened = open_graphs()](std::stop_token const& stops) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any ends;
-    auto const by_ticks = a.checkpoint_ticks != 0;
-    auto const period = std::chrono::duration<double>(by_ticks ? 0.02 : a.checkpoint_every);
-    std::string said;  // once, not every time
-    std::uint64_t saved = 0;
-    while (!ends.wait_for(lock, stops, period, [&] { return stops.stop_requested(); })) {
-      auto const ticks = by_ticks ? graphs_[opened.front()].graph->counts_of(0).processed : 0;
-      if (by_ticks && ticks < saved + a.checkpoint_ticks) continue;
-      saved = ticks;
-      for (auto const n : opened)
-        if (auto const why = save(n); !why.empty() && std::exchange(said, why) != why) {
-          line("");
-          to_stderr(fmt::format("rondo: {}\n", clean_text(why)));
-        }
-    }
-  };
+  auto const note_time = [&] { seconds_ = std::chrono::duration<double>(clock::now() - begun).count(); };
   loop.every(std::chrono::milliseconds(500), [&] {
-    seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
-    if (shows) line(progress());
+    note_time();
+    if (shows_) to_stderr("\r\033[K" + progress());
   });
   try {
-    for (auto& g : graphs_) {
-      if (!g.is_open) continue;
-      waiting.push_back(start_jthread("the end of a graph", [&, at = &g] {
-        auto const ec = at->graph->wait();
-        loop.post([&, at, ec] {
-          at->is_open = false;
-          if (auto const why = at->graph->why_failed(); ec)
-            report(status_of(at->graph->failed_by(), exit_internal), why.empty() ? ec.message() : why);
-          if (--open == 0) loop.end();
-        });
+    for (auto const& [g, n] : opened)
+      waiting.push_back(start_jthread("the end of a graph", [this, of = g, number = n, &loop] {
+        auto const ec = of->wait();
+        loop.post([this, number, ec, &loop] { note_end(number, ec, loop); });
       }));
-    }
-    if (!a.checkpoint.empty()) saving = start_jthread("checkpoints of graphs", save_often);
+    if (checkpoints_.are_wanted())
+      checkpoints_.save_often(opened, {a.checkpoint_every, a.checkpoint_ticks},
+                              [this](std::string const& why) { say("rondo: " + clean_text(why)); });
     loop.run();
   } catch (...) {  // the threads wait for the graphs
-    each([](streams::graph& g) { static_cast<void>(g.stop()); });
+    each_open([](streams::graph& g, std::uint32_t) { static_cast<void>(g.stop()); });
     throw;
   }
-  seconds_ = std::chrono::duration<double>(clock::now() - begun).count();
-  line("");
-  if (saving.joinable()) {
-    saving.request_stop();
-    saving.join();
-    for (std::uint32_t n = 0; n < graphs_.size() && !loop.is_asked_to_stop() && status_ == exit_done; ++n)
-      std::filesystem::remove(checkpoint_of(n, a.checkpoint));
-  }
+  note_time();
+  if (shows_) to_stderr("\r\033[K");
+  checkpoints_.stop();
+  if (!loop.is_asked_to_stop() && status_ == exit_done)
+    checkpoints_.remove(static_cast<std::uint32_t>(graphs_.size()));
   return status_;
 }
 

@@ -1,16 +1,15 @@
 // Runs the graphs of a file until they end, and shows how far they are.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "runtime/files/file_lock.hpp"
 #include "runtime/streams/file/stream_file.hpp"
+#include "tools/commands/command_end.hpp"
 #include "tools/commands/exit_codes.hpp"
+#include "tools/stream/graph_checkpoints.hpp"
 
 namespace rondo::tools {
 
@@ -38,8 +37,8 @@ exit_code status_of(streams::fault what, exit_code of_stage) noexcept;
 /// The graphs of some files, on one runtime. Threads: one.
 class stream_run {
  public:
-  /// Builds the graphs, but does not start them. Throws graph_error.
-  stream_run(runtime& rt, std::vector<streams::stream_file> files);
+  /// Builds the graphs, but does not start them. `checkpoint`: a file; empty: none. Throws graph_error.
+  stream_run(runtime& rt, std::vector<streams::stream_file> files, std::string const& checkpoint);
 
   /// The files that the graphs and the command read and write.
   file_uses files(stream_arguments const& a) const;
@@ -73,19 +72,23 @@ class stream_run {
   std::string prefix_of(running_graph const& g, char const* after) const;
   std::vector<stage_row> rows() const;
   std::string progress() const;
-  std::filesystem::path checkpoint_of(std::uint32_t graph, std::string const& file) const;
-  void start(running_graph& g, std::filesystem::path const& checkpoint, bool quiet);
-  void start_all(stream_arguments const& a);
-  void lock(std::filesystem::path const& checkpoint);
+  template <class F>
+  void each_open(F const& f);
+  void listen(command_loop& loop);
+  void start_all(bool quiet);
+  void stop(streams::graph& g, std::uint32_t number, command_loop& loop);
+  void note_end(std::uint32_t number, error_code ec, command_loop& loop);
+  void say(std::string const& text) const;
   void report(exit_code status, std::string const& why);
 
   runtime& rt_;
   std::vector<streams::stream_file> files_;
-  std::list<file_lock> locks_;  // on the checkpoints of the graphs, which end before
+  graph_checkpoints checkpoints_;  // its locks last longer than the graphs
   std::vector<running_graph> graphs_;
   exit_code status_ = exit_done;
   double seconds_ = 0;  // of the run
   bool paused_ = false;
+  bool shows_ = false;  // progress, on a terminal
 };
 
 }  // namespace rondo::tools
