@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/pixels/blur.hpp"
-#include "kernels/pixels/layer.hpp"
 #include "kernels/pixels/pattern.hpp"
 #include "kernels/portable/kernel.hpp"
 
@@ -30,7 +29,7 @@ RONDO_PIXELS void draw_pattern(RONDO_BUFFER u8* to, RONDO_BUFFER u8*, RONDO_BUFF
                                pattern_work a, work_item at) {
   pattern_row(row_of(to, a.to, at.row), static_cast<plane_kind>(a.plane), a.shape, at.row, at.lane, at.lanes);
 }
-RONDO_KERNEL(draw_pattern, pattern_work)
+RONDO_KERNEL(draw_pattern, pattern_work);
 
 /// Of one pass of a blur, from buffer 1 to buffer 0.
 struct blur_work {
@@ -39,7 +38,7 @@ struct blur_work {
   blur_weights weights;
 };
 
-/// Calls a function template with the radius as its argument.
+/// Calls one of a macro's functions, which are for one radius each.
 #define RONDO_WITH_RADIUS(radius, call) \
   switch (radius) {                     \
     case 1:                             \
@@ -61,37 +60,26 @@ struct blur_work {
   }
 
 RONDO_PIXELS void blur_rows_down(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
-                                 RONDO_BUFFER u8*, blur_work a, work_item at){
+                                 RONDO_BUFFER u8*, blur_work a, work_item at) {
 #define RONDO_DOWN(radius)                                                                                \
   blur_down<radius>(row_of(to, a.to, at.row), from + a.from.at, a.from.stride, a.height, at.row, a.width, \
                     a.weights, at.lane, at.lanes)
-    RONDO_WITH_RADIUS(a.weights.radius, RONDO_DOWN)
+  RONDO_WITH_RADIUS(a.weights.radius, RONDO_DOWN);
 #undef RONDO_DOWN
-} RONDO_KERNEL(blur_rows_down, blur_work)
+}
+RONDO_KERNEL(blur_rows_down, blur_work);
 
-    RONDO_PIXELS void blur_rows_across(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
-                                       RONDO_BUFFER u8*, blur_work a, work_item at){
+RONDO_PIXELS void blur_rows_across(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
+                                   RONDO_BUFFER u8*, blur_work a, work_item at) {
 #define RONDO_ACROSS(radius)                                                                               \
   blur_across<radius>(row_of(to, a.to, at.row), row_of(from, a.from, at.row), a.width, a.weights, at.lane, \
                       at.lanes)
-        RONDO_WITH_RADIUS(a.weights.radius, RONDO_ACROSS)
+  RONDO_WITH_RADIUS(a.weights.radius, RONDO_ACROSS);
 #undef RONDO_ACROSS
-    } RONDO_KERNEL(blur_rows_across, blur_work)
+}
+RONDO_KERNEL(blur_rows_across, blur_work);
 
 #undef RONDO_WITH_RADIUS
-
-    /// Of a layer in buffer 1, with opacities in buffer 2, over buffer 0.
-    struct layer_work {
-  plane_place to, layer, opacity;
-  i32 opacity_step;  // samples of opacity for one of the layer, in each direction
-  i32 width;
-};
-RONDO_PIXELS void lay_over(RONDO_BUFFER u8* to, RONDO_BUFFER u8* layer, RONDO_BUFFER u8* opacity,
-                           RONDO_BUFFER u8*, layer_work a, work_item at) {
-  layer_row(row_of(to, a.to, at.row), row_of(layer, a.layer, at.row),
-            row_of(opacity, a.opacity, at.row * a.opacity_step), a.opacity_step, a.width, at.lane, at.lanes);
-}
-RONDO_KERNEL(lay_over, layer_work)
 
 }  // namespace pixels
 }  // namespace rondo

@@ -1,9 +1,9 @@
 // Portable kernels: functions over at most four buffers and a struct of arguments, which a player
-// (runtime/player/kernel_player.hpp) runs for each work-item: on host threads, by OpenCL, or by Metal.
+// (runtime/player/kernel_player.hpp) runs for each work-item.
 //
 //   struct scaling { std::uint32_t count; int by; };                        // no pointers: buffers are given apart
 //   RONDO_PORTABLE void scale(RONDO_BUFFER unsigned char* b0, ..., scaling a, rondo::work_item at);
-//   RONDO_KERNEL(scale, scaling)                                            // scale_kernel, for kernel_call
+//   RONDO_KERNEL(scale, scaling);                                           // scale_kernel, for kernel_list
 //
 // Rows of work are independent, and no two buffers of a call overlap. How many lanes share a row is up to the player:
 // one on a processor, many on a GPU.
@@ -66,12 +66,15 @@ struct portable_kernel : kernel_entry {};
 }  // namespace rondo
 
 /// Makes a kernel of a function: see above.
-#define RONDO_KERNEL(name, arguments)                                               \
-  constexpr ::rondo::portable_kernel<arguments> name##_kernel{                      \
-      {#name "_kernel", [](void* const* b, void const* a, ::rondo::work_item at) {  \
+#define RONDO_KERNEL(name, arguments)                                          \
+  constexpr ::rondo::portable_kernel<arguments> name##_kernel {                \
+    {                                                                          \
+#name "_kernel", [](void* const* b, void const* a, ::rondo::work_item at) {  \
          name(static_cast<unsigned char*>(b[0]), static_cast<unsigned char*>(b[1]), \
               static_cast<unsigned char*>(b[2]), static_cast<unsigned char*>(b[3]), \
               *static_cast<arguments const*>(a), at);                               \
-       }}};
+       } \
+    }                                                                          \
+  }
 
 #endif

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t most_kernel_argument_bytes = 128;  // of one kern
 /// The buffers of a kernel; null: it does not use one.
 struct kernel_buffers {
   void* of[4] = {};  // in the player's memory
-  /// Of which the kernel only reads some.
+  /// A buffer that the kernel only reads.
   static void* read(void const* data) noexcept { return const_cast<void*>(data); }
 };
 

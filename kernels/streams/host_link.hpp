@@ -32,7 +32,7 @@ class host_link {
 
   // -- for the runtime: a tick whose kernels play on a GPU beside the device
 
-  /// An empty list; null: no GPU plays kernels here, or it was lost.
+  /// An empty list; null: no GPU plays kernels here, or the last list has failed.
   virtual kernel_list* kernels() = 0;
   /// Plays that list, and wakes the stage when it has ended.
   virtual void play() = 0;

@@ -191,7 +191,7 @@ struct stage_of {
   /// With a tick in hand.
   RONDO_CALL RONDO_HD void go_on(context& ctx, stage_loop& loop) {
     if constexpr (plays)
-      if (memory->phases.is_played) return end_play(ctx, loop);
+      if (memory->phases.has_kernels_playing) return end_play(ctx, loop);
     if constexpr (is_wide) tell_phase(ctx);
   }
 
@@ -204,14 +204,14 @@ struct stage_of {
     stage.kernels(c, now, *list);
     if (note_failure(ctx)) return true;
     begin_phases(ctx, began);
-    memory->phases.is_played = true;
+    memory->phases.has_kernels_playing = true;
     memory->link->play();
     return true;
   }
   RONDO_CALL RONDO_HD void end_play(context& ctx, stage_loop& loop) {
     auto const outcome = memory->link->outcome();
     if (outcome == host_link::played::not_yet) return;
-    memory->phases.is_played = false;
+    memory->phases.has_kernels_playing = false;
     auto const began = memory->phases.began_ns;
     if (outcome == host_link::played::whole) return conclude(ctx, loop, began);
     // The GPU was lost: the same tick on the host.

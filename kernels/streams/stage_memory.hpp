@@ -46,8 +46,8 @@ struct tick_phases {
   std::uint64_t began_ns = 0;
   std::uint32_t phase = 0;
   bool is_under_way = false;
-  bool is_told = false;    // the stage has told itself to begin the phase
-  bool is_played = false;  // instead, its kernels play
+  bool is_told = false;              // the stage has told itself to begin the phase
+  bool has_kernels_playing = false;  // instead, its kernels play
 };
 
 struct stage_memory {

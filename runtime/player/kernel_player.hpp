@@ -5,7 +5,7 @@
 //   list.add(blur_rows_down_kernel, work, {between, from}, rows, columns);
 //   player->play(std::move(list.all), [](error_code why, std::string const& text) { ... });
 //
-// Players: host_player, which runs the same functions on a thread, and opencl_player.
+// Its player so far: opencl_player.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class kernel_calls final : public kernel_list {
 /// Threads: any. Lifetime: longer than what it plays, and than its memory.
 class kernel_player {
  public:
-  /// What has come of a list; `text`: the driver's own words, if it has failed. Called once, on a thread of the player,
-  /// so it is to be short, and must not throw.
+  /// What has come of a list; `text`: the driver's own words, if it has failed. Called once, on a thread of the player
+  /// or within `play`, so it is to be short, and must not throw.
   using ended = std::function<void(error_code why, std::string const& text)>;
 
   virtual ~kernel_player() = default;

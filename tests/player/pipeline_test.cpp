@@ -111,6 +111,22 @@ TEST_CASE("a pipeline whose GPU is lost goes on on the host with the same pictur
   CHECK(told > 0);
 }
 
+TEST_CASE("a stage whose kernels the process does not have works on the host, and says so once", "[player]") {
+  config c;
+  c.device = "cpu";
+  auto devices = make_devices(program_of<pipeline_test::stages>(), c);
+  devices.front().player = std::make_shared<opencl_player>(std::vector<kernel_program const*>{}, pocl);
+  runtime rt{use<pipeline_test::stages>, config{}, std::move(devices)};
+  std::atomic<int> told{0};
+  auto const log = rt.on_log([&told](log_line const& l) {
+    if (l.text.find("there is no kernel") != std::string::npos) ++told;
+  });
+  CHECK((shown_by(rt, 20) == shown_on_cpu(20)));
+  CHECK(told == 2);  // the pattern, and the blur
+  CHECK(rt.core().player()->played() == 0);
+  CHECK_FALSE(rt.core().player()->is_lost());
+}
+
 TEST_CASE("a device of OpenCL that is not there is refused with those that are", "[player]") {
   CHECK_THROWS_WITH(
       (runtime{use<pipeline_test::stages>, {.device = "opencl:Mars"}}),

@@ -4,13 +4,12 @@
 #include <atomic>
 #include <cstring>
 #include <future>
-#include <random>
 
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "kernels/pixels/kernels.hpp"
-#include "runtime/player/host_player.hpp"
 #include "runtime/player/opencl_player.hpp"
 #include "tests/catch.hpp"
+#include "tests/player/host_player.hpp"
 
 using namespace rondo;
 using namespace rondo::pixels;
@@ -54,10 +53,6 @@ class shared_block {
 
   u8* data() const { return static_cast<u8*>(at_); }
   std::vector<u8> copy() const { return {data(), data() + bytes_}; }
-  void fill(std::uint32_t seed) const {
-    std::mt19937 random(seed);
-    for (std::size_t i = 0; i < bytes_; ++i) data()[i] = static_cast<u8>(random());
-  }
 
  private:
   kernel_player& of_;
@@ -69,10 +64,7 @@ class shared_block {
 std::vector<std::vector<u8>> all_kernels(kernel_player& player, i32 width, i32 height, u32 sigma_64) {
   i32 const stride = (width + 63) / 64 * 64;
   auto const bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(height) + 128;
-  shared_block const picture(player, bytes), between(player, bytes), soft(player, bytes),
-      layer(player, bytes), opacity(player, 4 * bytes);
-  layer.fill(1);
-  opacity.fill(2);
+  shared_block const picture(player, bytes), between(player, bytes), soft(player, bytes);
   auto const rows = static_cast<std::uint32_t>(height), columns = static_cast<std::uint32_t>(width);
   plane_place const at{64, stride};
   blur_work const blur{at, at, width, height, gaussian_weights(sigma_64)};
@@ -80,9 +72,7 @@ std::vector<std::vector<u8>> all_kernels(kernel_player& player, i32 width, i32 h
       play(player, {call(draw_pattern_kernel, {at, plane_y, pattern_for(width, height, 1, 7)},
                          {picture.data()}, rows, columns),
                     call(blur_rows_down_kernel, blur, {between.data(), picture.data()}, rows, columns),
-                    call(blur_rows_across_kernel, blur, {soft.data(), between.data()}, rows, columns),
-                    call(lay_over_kernel, {at, at, {0, 2 * stride}, 2, width},
-                         {picture.data(), layer.data(), opacity.data()}, rows, columns)});
+                    call(blur_rows_across_kernel, blur, {soft.data(), between.data()}, rows, columns)});
   INFO(o.text);
   REQUIRE(!o.why);
   return {picture.copy(), between.copy(), soft.copy()};
@@ -177,12 +167,14 @@ TEST_CASE("a player that cannot be opened says why", "[player]") {
              Contains("a context: CL_DEVICE_NOT_AVAILABLE (-2)"));
   unsigned char const noise[] = {'B', 'C', 0xC0, 0xDE, 1, 2, 3, 4};
   CHECK_THAT(error_of({"noise", noise}, pocl, real), Contains("OpenCL: "));
-  CHECK_THAT(error_of(pixel_kernels, pocl, with([](opencl_api& a) {
-                        a.clBuildProgram = [](cl_program, cl_uint, cl_device_id const*, char const*,
-                                              void(CL_CALLBACK*)(cl_program, void*),
-                                              void*) -> cl_int { return CL_BUILD_PROGRAM_FAILURE; };
-                      })),
-             Contains("does not compile the kernels 'pixel_kernels': CL_BUILD_PROGRAM_FAILURE (-11): "));
+  CHECK_THAT(
+      error_of(pixel_kernels, pocl, with([](opencl_api& a) {
+                 a.clBuildProgram = [](cl_program, cl_uint, cl_device_id const*, char const*,
+                                       void(CL_CALLBACK*)(cl_program, void*),
+                                       void*) -> cl_int { return CL_BUILD_PROGRAM_FAILURE; };
+               })),
+      Contains(
+          "does not compile the kernels 'rondo::video::pixel_kernels': CL_BUILD_PROGRAM_FAILURE (-11): "));
 }
 
 TEST_CASE("memory that cannot be had is bad_alloc", "[player]") {

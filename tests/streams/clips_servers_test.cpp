@@ -58,7 +58,7 @@ TEST_CASE("a server that has gone is called again, and the times go on", "[clips
   auto const o = pass("", path("out.mkv"), p);
   check_times(o.out.times, at_rate({25, 1}, 50), 0.0011);
   CHECK(server.calls() == 3);
-  CHECK_THAT(o.remarks, Contains("has gone (it has ended); it is called again in 0.05 s, for the 2. time"));
+  CHECK_THAT(o.remarks, Contains("has gone (it has ended); it is called again in 0.05 s (call 2)"));
 }
 
 TEST_CASE("a server that is back with another video fails the graph, which says what is other", "[clips]") {

@@ -290,7 +290,7 @@ TEST_CASE("sound passes as it is, with its times, also when it is longer than th
   SECTION("a title is left out, and one line says so") {
     make({.file = path("in.mkv"), .title = "A walk in the park"});
     auto const o = pass(path("in.mkv"), path("out.mkv"), {.device = device});
-    CHECK_THAT(o.remarks, Contains("its metadata (title) are left out"));
+    CHECK_THAT(o.remarks, Contains("its metadata (title) is left out"));
   }
 }
 

@@ -3,7 +3,7 @@
 #   rondo_add_kernels(TARGET SOURCE.clcpp HEADER VARIABLE)
 #
 # TARGET is a library with the kernels of SOURCE as LLVM bitcode, which a driver of OpenCL compiles for its device. HEADER, within the
-# repository, declares VARIABLE, the kernel_program. clang does not optimise: the driver does, for the processor or GPU that it has.
+# repository, declares VARIABLE, the kernel_program, which is named with its namespace. clang does not optimise: the driver does, for the processor or GPU that it has.
 #
 # Needs clang and OpenCL's headers (Debian: clang, ocl-icd-opencl-dev). Without them rondo_no_player says what is missing.
 find_program(RONDO_CLANG clang DOC "clang, for kernels in C++ for OpenCL")
@@ -33,9 +33,7 @@ function(rondo_add_kernels target source header variable)
 asm(".section .rodata\n.balign 16\n@target@_begin:\n.incbin \"@bitcode@\"\n@target@_end:\n.previous");
 extern "C" unsigned char const @target@_begin[], @target@_end[];
 
-namespace rondo::video {
-kernel_program const @variable@{"@variable@", {@target@_begin, @target@_end}};
-}
+rondo::kernel_program const @variable@{"@variable@", {@target@_begin, @target@_end}};
 ]])
   # Alone: what a source depends on is not known of a unity build.
   set_source_files_properties(${embedded} PROPERTIES OBJECT_DEPENDS ${bitcode} SKIP_UNITY_BUILD_INCLUSION ON)

@@ -9,7 +9,7 @@
 namespace rondo::schemac {
 
 /// The text of a header with the function `rondo::generated::<stem>_schema()`, which returns the bytes. `source` is the
-/// schema's file name (`overlay.fbs`); characters of its stem that no C++ name can have become underscores.
+/// schema's file name (`basics.fbs`); characters of its stem that no C++ name can have become underscores.
 std::string embed_schema(std::span<std::uint8_t const> bytes, std::string_view source);
 
 }  // namespace rondo::schemac

@@ -11,7 +11,7 @@
 
 namespace rondo::schemac {
 
-/// The text of the header. `source` is the schema's file name (`overlay.fbs`): only what that file declares is printed;
+/// The text of the header. `source` is the schema's file name (`basics.fbs`): only what that file declares is printed;
 /// an included schema `common.fbs`, if a type of it is used, becomes `#include "generated/common_messages.hpp"`.
 /// `extra_includes` are include paths written as given, before the first type. Throws schema_error, whose text names
 /// the file, the struct and the field.

@@ -18,23 +18,26 @@ std::filesystem::path graph_checkpoints::path_of(std::uint32_t number) const {
          fmt::format("{}-{}{}", file_.stem().string(), number + 1, file_.extension().string());
 }
 
-std::optional<std::uint64_t> graph_checkpoints::start(streams::graph& g, std::uint32_t number) try {
+std::optional<std::uint64_t> graph_checkpoints::start(streams::graph& g, std::uint32_t number) {
   if (!are_wanted()) return g.start(), std::nullopt;
   auto const path = path_of(number);
   try {
     locks_.emplace_back(path);
   } catch (std::system_error const& e) {  // it cannot be written there
     throw streams::graph_error(e.what(), streams::fault::output_refused);
+  } catch (std::runtime_error const& e) {  // another process has it
+    throw streams::graph_error(e.what());
   }
   if (!std::filesystem::exists(path)) return g.start(), std::nullopt;
-  return g.start_from(path);
-} catch (streams::graph_error const&) {
-  throw;
-} catch (no_thread const&) {
-  throw;
-} catch (std::runtime_error const& e) {  // another process has the file, or it cannot be read
-  if (!are_wanted()) throw;
-  throw streams::graph_error(e.what());
+  try {
+    return g.start_from(path);
+  } catch (streams::graph_error const&) {
+    throw;
+  } catch (no_thread const&) {
+    throw;
+  } catch (std::runtime_error const& e) {  // the file
+    throw streams::graph_error(e.what());
+  }
 }
 
 std::string graph_checkpoints::save(streams::graph& g, std::uint32_t number) const {

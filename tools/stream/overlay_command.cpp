@@ -153,8 +153,8 @@ config settings_of(overlay_options const& o) {
 
 exit_code run_overlay(overlay_options const& o) {
   auto settings = settings_of(o);
-  bool const names_one =
-      settings.device != "auto" && settings.device != "cpu" && settings.device.find(',') == std::string::npos;
+  bool const names_one = settings.device != "auto" && !names_host(settings.device) &&
+                         settings.device.find(',') == std::string::npos;
   if (names_one) settings.device.insert(0, "cpu,");
   std::vector<streams::stream_file> files;
   for (std::size_t camera = 1; camera <= o.inputs.size(); ++camera) {

@@ -33,18 +33,13 @@ void write_file(std::string const& path, std::string const& text) try {
   throw command_error(exit_no_output, e.what());
 }
 
-/// Stages that use files, windows or sockets work on the host, so it is a device, too, if there are any.
+/// If a stage works on the host, that is a device, too.
 config with_host(config settings, std::vector<streams::stream_file> const& files) {
-  auto const on_host = [](streams::stream_file::stage const& s) {
-    return s.kind->where == streams::works::on_host;
-  };
-  bool const needed = std::ranges::any_of(
-      files, [&](streams::stream_file const& f) { return std::ranges::any_of(f.stages, on_host); });
-  auto const listed = ',' + settings.device + ',';
-  bool const is_there = listed.find(",cpu,") != std::string::npos ||
-                        listed.find(",opencl") != std::string::npos ||
-                        (settings.device == "auto" && !why_no_cuda(stream_stages::key).empty());
-  if (needed && !is_there) settings.device.insert(0, "cpu,");
+  bool const needed = std::ranges::any_of(files, [](streams::stream_file const& f) {
+    return std::ranges::any_of(f.stages,
+                               [](auto const& s) { return s.kind->where == streams::works::on_host; });
+  });
+  if (needed && !names_host(settings.device)) settings.device.insert(0, "cpu,");
   return settings;
 }
 
@@ -57,6 +52,12 @@ std::unique_ptr<runtime> make_runtime(config const& settings) try {
 }
 
 }  // namespace
+
+bool names_host(std::string const& device) {
+  auto const listed = ',' + device + ',';
+  return listed.find(",cpu,") != std::string::npos || listed.find(",opencl") != std::string::npos ||
+         (device == "auto" && !why_no_cuda(stream_stages::key).empty());
+}
 
 exit_code run_graphs(stream_arguments const& a, std::vector<streams::stream_file> files,
                      std::string const& origin) {

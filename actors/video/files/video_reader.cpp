@@ -353,7 +353,7 @@ std::string video_reader::remarks() const {
     all.push_back(fmt::format("{} of other data or pictures left out", others == 1 ? "a stream" : "streams"));
   if (s.input->nb_chapters != 0) all.push_back("its chapters are left out");
   if (auto const names = names_of_metadata(s.input->metadata); !names.empty())
-    all.push_back(fmt::format("its metadata ({}) are left out", names));
+    all.push_back(fmt::format("its metadata ({}) is left out", names));
   return all.empty() ? std::string() : fmt::format("'{}': {}", s.source, fmt::join(all, "; "));
 }
 

@@ -54,10 +54,9 @@ picture_source::outcome picture_source::wait_for_server() {
 }
 
 void picture_source::say_gone(std::string const& why) {
-  link_->log(log_level::warning,
-             fmt::format("'{}' has gone ({}); it is called again in {} s, for the {}. time", how_.source, why,
-                         how_.reconnect_s, ++reconnected_)
-                 .c_str());
+  link_->log(log_level::warning, fmt::format("'{}' has gone ({}); it is called again in {} s (call {})",
+                                             how_.source, why, how_.reconnect_s, ++reconnected_)
+                                     .c_str());
 }
 
 /// On a thread of its own: a call may take long, and would occupy a team.

@@ -51,7 +51,7 @@ class stage_link final : public host_link {
   }
   kernel_list* kernels() override {
     auto* const player = player_here();
-    if (player == nullptr || player->is_lost()) return nullptr;
+    if (player == nullptr || player->is_lost() || outcome() == played::failed) return nullptr;
     list_.all.clear();
     return &list_;
   }
@@ -61,14 +61,15 @@ class stage_link final : public host_link {
       outcome_ = played::not_yet;
       plays_ = true;
     }
-    player_here()->play(std::move(list_.all), [this](error_code why, std::string const& text) {
-      if (why) log(log_level::warning, ("its kernels work on the host from now on: " + text).c_str());
-      std::lock_guard const lock(playing_);  // until the last use of this object
-      outcome_ = why ? played::failed : played::whole;
-      plays_ = false;
-      wake();
-      ended_.notify_all();
-    });
+    try {
+      player_here()->play(std::move(list_.all), [this](error_code why, std::string const& text) {
+        if (why) log(log_level::warning, ("its kernels work on the host from now on: " + text).c_str());
+        end_play(why ? played::failed : played::whole);
+      });
+    } catch (...) {  // no memory: the tick fails, and is tried again
+      end_play(played::not_yet);
+      throw;
+    }
   }
   played outcome() noexcept override {
     std::lock_guard const lock(playing_);
@@ -85,6 +86,13 @@ class stage_link final : public host_link {
   }
 
  private:
+  void end_play(played outcome) {
+    std::lock_guard const lock(playing_);  // until the last use of this object
+    outcome_ = outcome;
+    plays_ = false;
+    wake();
+    ended_.notify_all();
+  }
   /// Null: the stage works on a device with its own memory, or no GPU plays kernels.
   kernel_player* player_here() const noexcept {
     return rt_.buffers(line_.device).home() == nullptr ? rt_.core().player() : nullptr;

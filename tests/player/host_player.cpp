@@ -1,4 +1,4 @@
-#include "runtime/player/host_player.hpp"
+#include "tests/player/host_player.hpp"
 
 #include <utility>
 

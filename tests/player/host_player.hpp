@@ -1,4 +1,4 @@
-// Plays kernels on a thread of the host: where there is no GPU, and after a GPU was lost.
+// Plays kernels on a thread of the host: what other players are compared with.
 #pragma once
 
 #include <atomic>
