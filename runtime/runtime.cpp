@@ -129,6 +129,9 @@ device_info runtime::info(std::uint32_t device) const {
   auto const& of = core_->devices()[device];
   auto info = of.dev->info();
   if (of.player) info.description += "; kernels on " + of.player->description();
+  if (auto* const packs = of.dev->packs())
+    info.portable =
+        packs->reports([this](std::uint32_t b) { return std::string(core_->behaviours()[b].name); });
   return info;
 }
 std::string const& runtime::reason(std::uint32_t device) const noexcept {

@@ -9,6 +9,7 @@
 #include "kernels/actor/address.hpp"
 #include "kernels/actor/host_requests.hpp"
 #include "kernels/actor/log_event.hpp"
+#include "kernels/actor/mail_pack.hpp"
 #include "kernels/actor/message_outcome.hpp"
 #include "kernels/actor/sent_digest.hpp"
 #include "kernels/base/team.hpp"
@@ -199,6 +200,39 @@ class context : public message_outcome, public host_requests<context>, public se
     host_.emit(r);
     fail(errc::exception_thrown);
   }
+  /// The answer of a handler that a player has run.
+  void reply_packed(std::uint32_t type, void const* answer, std::uint32_t bytes) noexcept {
+    message_header h;
+    h.type = type;
+    h.correlation = header_->correlation;
+    h.flags = flag_is_reply;
+    static_cast<void>(send_answer(asker(), h, answer, bytes));
+  }
+  /// Of a portable context: see kernels/portable/behaviour.hpp.
+  template <class Message>
+  RONDO_HD void tell_patiently(actor_id to, Message const& m, std::uint8_t priority) noexcept {
+    note_payload(m);
+    if (team_.leader()) tell_patiently(to, type_id<Message>, priority, &m, sizeof m);
+  }
+  /// On one lane.
+  RONDO_CALL RONDO_HD void tell_patiently(actor_id to, std::uint32_t type, std::uint8_t priority,
+                                          void const* payload, std::uint32_t bytes) noexcept {
+    device_event r{.kind = event_kind::dead_letter, .actor = to};
+    auto& h = r.body.header;
+    h.type = type;
+    h.priority = priority;
+    if (journal_ != 0) note_sent(to, h, errc::ok);
+    if (is_mute()) return;
+    r.reason = line_waits(to)  ? errc::mailbox_full
+               : journal_ != 0 ? post_anywhere(to, h, payload, bytes)
+                               : post(to, h, payload, bytes);
+    if (r.reason == errc::ok) return;
+    r.body.bytes = bytes;
+    copy_words(r.body.payload, payload, bytes);
+    bool const is_full = r.reason == errc::mailbox_full || r.reason == errc::arena_full;
+    if (is_full && host_.packs != nullptr) r.kind = event_kind::forward, r.reason = errc::ok;
+    host_.emit(r);
+  }
   RONDO_HD bool answered() const noexcept { return answered_; }
   RONDO_HD host_port const& host() const noexcept { return host_; }
   RONDO_HD scheduler& sched() noexcept { return scheduler_; }
@@ -259,9 +293,22 @@ class context : public message_outcome, public host_requests<context>, public se
     h.correlation = token.correlation;
     h.flags = flag_is_reply;
     note_payload(answer);
-    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
-    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
+    return send_answer(token, h, &answer, sizeof answer);
+  }
+
+  RONDO_HD errc send_answer(reply_token token, message_header const& h, void const* answer,
+                            std::uint32_t bytes) noexcept {
+    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, answer, bytes);
+    answer_host(token, errc::ok, h.type, answer, bytes);
     return errc::ok;
+  }
+
+  RONDO_HD bool line_waits([[maybe_unused]] actor_id to) const noexcept {
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    return host_.packs != nullptr && host_.packs->line_waits(to);
+#endif
   }
 
   /// On one lane.

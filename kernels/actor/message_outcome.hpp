@@ -4,6 +4,7 @@
 // Threads: a part of a context, on each lane that runs the handler.
 #pragma once
 
+#include "kernels/base/portable.hpp"
 #include "kernels/base/status.hpp"
 
 namespace rondo {

@@ -29,6 +29,8 @@
 //                                                     pointers do no harm
 //   static constexpr bool saved_apart = true;         likewise, but checkpoints and recordings leave its actors out,
 //                                                     because who launches them does so again
+//   RONDO_PORTABLE_BEHAVIOUR(B, kernel)               its handlers also run on GPUs without a ring kernel
+//                                                     (kernels/portable/behaviour.hpp)
 //   using upgrades = Old;                             with `void upgrade(Old const&)`: takes over the state of an
 //                                                     actor whose behaviour was Old in the previous module
 //                                                     (rondo::upgrade)
@@ -41,7 +43,7 @@
 #include <concepts>
 #include <new>
 
-#include "kernels/actor/context.hpp"
+#include "kernels/actor/portable_context.hpp"
 #include "kernels/base/exceptions.hpp"
 
 namespace rondo {
@@ -96,7 +98,7 @@ concept handles_batch = requires(B b, context& c, batch<M> const& m) {
   b.on(c, m);
 };
 template <class B, class M>
-concept handles_one = requires(B b, context& c, M const& m) {
+concept handles_one = requires(B b, context_of<B, M>& c, M const& m) {
   b.on(c, m);
 };
 /// A behaviour with launch arguments, which follow its state in the arena.
@@ -117,11 +119,11 @@ struct state_of<B> {
 };
 template <class B>
 concept starts_with_arguments = has_arguments<B> &&
-    requires(B b, context& c, typename B::arguments const& a) {
+    requires(B b, context_of<B, void>& c, typename B::arguments const& a) {
   b.on_start(c, a);
 };
 template <class B>
-concept starts = starts_with_arguments<B> || requires(B b, context& c) {
+concept starts = starts_with_arguments<B> || requires(B b, context_of<B, void>& c) {
   b.on_start(c);
 };
 
@@ -178,7 +180,7 @@ struct returned_by {
 };
 template <class B, class M>
 requires(kind_of<B, M> == handler_kind::one && handles_one<B, M>) struct returned_by<B, M> {
-  using type = std::remove_cvref_t<decltype(std::declval<B&>().on(std::declval<context&>(),
+  using type = std::remove_cvref_t<decltype(std::declval<B&>().on(std::declval<context_of<B, M>&>(),
                                                                   std::declval<M const&>()))>;
 };
 template <class B, class M>
@@ -187,16 +189,29 @@ template <class B, class M>
 inline constexpr bool returns_well =
     !returns_reply<B, M> || std::is_same_v<typename returned_by<B, M>::type, reply_to_t<B, M>>;
 
+/// Calls `f` with the context that code of the behaviour gets.
+template <class B, class M, class F>
+RONDO_HOT RONDO_HD inline void with_context(context& ctx, F const& f) {
+  if constexpr (portable_behaviour<B>) {
+    portable_context<B, M> own(ctx);
+    f(own);
+  } else {
+    f(ctx);
+  }
+}
+
 template <class B, class M>
 RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
   if constexpr (kind_of<B, M> == handler_kind::one) {
     auto const& m = *reinterpret_cast<M const*>(payload);
     ctx.expect(reply_id_of<B, M>);
     run_caught(ctx, [&] {
-      if constexpr (returns_reply<B, M>)
-        ctx.reply_with(b.on(ctx, m));
-      else
-        b.on(ctx, m);
+      with_context<B, M>(ctx, [&](auto& own) {
+        if constexpr (returns_reply<B, M>)
+          ctx.reply_with(b.on(own, m));
+        else
+          b.on(own, m);
+      });
     });
   }
 }
@@ -256,6 +271,8 @@ struct module_of {
   static constexpr std::uint64_t key = detail::key_of<Behaviours...>();
 
   // -- for the runtime
+  static constexpr bool has_portable = (portable_behaviour<Behaviours> || ...);
+
   template <class B>
   static constexpr std::uint16_t index_of() {
     static_assert((std::is_same_v<B, Behaviours> || ...), "this behaviour is not part of the module");
@@ -270,6 +287,15 @@ struct module_of {
       dispatch<B>::with_type(type, [&]<class M>(std::type_identity<M>) { kind = detail::kind_of<B, M>; });
     });
     return kind;
+  }
+  /// Null: it is not portable. For threads of the host.
+  static packed_behaviour const* packed(std::uint16_t behaviour) {
+    packed_behaviour const* found = nullptr;
+    if constexpr (has_portable)
+      visit(behaviour, [&]<class B>(std::type_identity<B>) {
+        if constexpr (portable_behaviour<B>) found = &packed_behaviour_of<B>;
+      });
+    return found;
   }
   RONDO_HD static bool cooperative(std::uint16_t behaviour) {
     bool result = false;
@@ -290,9 +316,13 @@ struct module_of {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
       if constexpr (detail::starts_with_arguments<B>) {
         auto& s = *reinterpret_cast<detail::state_of<B>*>(state);
-        detail::run_caught(ctx, [&] { s.state.on_start(ctx, s.arguments); });
+        detail::run_caught(ctx, [&] {
+          detail::with_context<B, void>(ctx, [&](auto& own) { s.state.on_start(own, s.arguments); });
+        });
       } else if constexpr (detail::starts<B>) {
-        detail::run_caught(ctx, [&] { reinterpret_cast<B*>(state)->on_start(ctx); });
+        detail::run_caught(ctx, [&] {
+          detail::with_context<B, void>(ctx, [&](auto& own) { reinterpret_cast<B*>(state)->on_start(own); });
+        });
       }
     });
   }
@@ -383,6 +413,12 @@ struct module_of {
              detail::handles_one<B, typename detail::entry_traits<Entries>::request>)&&...);
   }
   template <class B, class... Entries>
+  static constexpr bool none_but_one(messages<Entries...>) {
+    return !portable_behaviour<B> ||
+           ((detail::kind_of<B, typename detail::entry_traits<Entries>::request> == handler_kind::one) &&
+            ...);
+  }
+  template <class B, class... Entries>
   static constexpr bool all_return_well(messages<Entries...>) {
     return (detail::returns_well<B, typename detail::entry_traits<Entries>::request> && ...);
   }
@@ -398,6 +434,8 @@ struct module_of {
                 "a behaviour lists a message twice, or two whose names have the same hash: rename one");
   static_assert((all_handled<Behaviours>(typename Behaviours::messages{}) && ...),
                 "a behaviour lists a message that it has no handler for: on(context&, Message const&)");
+  static_assert((none_but_one<Behaviours>(typename Behaviours::messages{}) && ...),
+                "a portable behaviour handles one message at a time: no batches, no tiles");
   static_assert(
       (all_return_well<Behaviours>(typename Behaviours::messages{}) && ...),
       "a handler returns nothing, or the reply that rondo::ask<Message, Reply> declares for its message");

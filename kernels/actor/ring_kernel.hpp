@@ -72,8 +72,21 @@ class ring_kernel {
     }
     if (idle_since != 0) set_idle(false);
     scheduler_.share_all();
+    play_pack();
     crew_.dismiss();
     return dealt;
+  }
+
+  /// The last call: waits until no pack is being played, and ends those that were.
+  void end_packs() {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (Module::has_portable) {
+      if (packs_.desk == nullptr) return;
+      while (packs_.desk->in_play() != 0)
+        if (!end_pack().worked) yield_thread();
+      scheduler_.share_all();
+    }
+#endif
   }
 
   /// For a guest thread with a team of one lane: runs ready actors until none is left or `limit_ns` has passed, and
@@ -82,6 +95,9 @@ class ring_kernel {
     auto const end_ns = now_ns() + limit_ns;
     std::uint64_t dealt = 0;
     quotas_ = 1;
+#if !defined(__CUDA_ARCH__)
+    packs_.desk = nullptr;  // the thread wants this done now
+#endif
     scheduler_.linger_pauses = 0;                         // only this thread sends more mail
     if (scheduler_.count_ready() > 1) scheduler_.wake();  // other teams can take some
     scheduler_.be_quiet(true);
@@ -106,6 +122,11 @@ class ring_kernel {
   RONDO_HD team_status& status() const noexcept { return *status_; }
 
   RONDO_HD turn_result turn() {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (Module::has_portable)
+      if (packs_.desk != nullptr)
+        if (auto const n = see_to_packs(); n.worked) return n;
+#endif
     // Relaxed: claim acquires the actor.
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0)
       if (auto const n = serve_pinned(pinned - 1); n.worked) return n;
@@ -115,14 +136,69 @@ class ring_kernel {
     if (arena().header().open_jobs.load(memory_order::relaxed) != 0 && help_with_jobs(helped))
       return {true, helped};
     std::uint32_t index = 0;
-    if (!scheduler_.next(index)) return {false, 0};
+    if (!scheduler_.next(index)) return {play_pack(), 0};
     std::uint32_t dealt = 0;
     do {
       set_actor(index + 1);
-      dealt += slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
+      dealt += slice<Module>{scheduler_, team_, host_, index, packs()}.run(quotas_);
     } while (quotas_ > 1 && scheduler_.next_kept(index));
     set_actor(0);
     return {true, dealt};
+  }
+
+  // -- packs, of a `cpu` device with a GPU beside it
+
+  /// Null: this team packs no mail.
+  RONDO_HD team_packs* packs() noexcept {
+#if !defined(__CUDA_ARCH__)
+    if (packs_.desk != nullptr) return &packs_;
+#endif
+    return nullptr;
+  }
+  /// True if there was one.
+  RONDO_HD bool play_pack() noexcept {
+#if !defined(__CUDA_ARCH__)
+    if (packs_.open != nullptr) return packs_.play(), true;
+#endif
+    return false;
+  }
+  turn_result see_to_packs() {
+    if (packs_.desk->ended() != 0)
+      if (auto const n = end_pack(); n.worked) return n;
+    if (packs_.open != nullptr && now_ns() - packs_.open->opened_ns > longest_packing_ns) packs_.play();
+    return {false, 0};
+  }
+  /// Ends a pack that was played: delivers what its handlers have sent, and takes its actors over.
+  turn_result end_pack() {
+    auto* const pack = packs_.desk->take_ended();
+    if (pack == nullptr) return {false, 0};
+    std::uint32_t dealt = 0;
+    if (pack->failure == errc::ok)
+      for (std::uint32_t i = 0; i < pack->sends().count; ++i) deliver(*pack, pack->send(i));
+    for (std::uint32_t i = 0; i < pack->runs(); ++i) {
+      auto const index = pack->from(i).actor;
+      set_actor(index + 1);
+      dealt += slice<Module>{scheduler_, team_, host_, index, packs()}.end_run(*pack, i);
+    }
+    set_actor(0);
+    packs_.desk->close(*pack);
+    return {true, dealt};
+  }
+  void deliver(mail_pack const& pack, packed_send const& s) {
+    packed_run const& run = pack.run(s.run);
+    context ctx{scheduler_, team_, host_, run.self};
+    actor_cell const& cell = arena().cell(run.self.index);
+    mail_ring_ref const ring =
+        arena().ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the pack has its owner's
+    auto const ticket = pack.from(s.run).ticket + (s.message - run.first);
+    message_header const& h = ring.slot(ticket).header;
+    ctx.begin(h);
+    auto const& portable = *Module::packed(static_cast<std::uint16_t>(run.behaviour));
+    if (s.entry == 0)
+      ctx.reply_packed(portable.takes[pack.message(s.message).entry].reply, s.payload, s.bytes);
+    else
+      ctx.tell_patiently(s.to, portable.sends[s.entry - 1], static_cast<std::uint8_t>(s.priority), s.payload,
+                         s.bytes);
   }
 
   /// Takes what is in the inbox while no actor can.
@@ -244,6 +320,9 @@ class ring_kernel {
 
   RONDO_HD bool work_is_visible() const noexcept {
     if (arena().stopping() || inbox_.has_work()) return true;
+#if !defined(__CUDA_ARCH__)
+    if (!idle_.pinned_only && packs_.desk != nullptr && packs_.desk->ended() != 0) return true;
+#endif
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
       // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the
@@ -268,6 +347,11 @@ class ring_kernel {
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
   bool mail_left_ = false;    // in its pinned actor, when this team released it
   [[no_unique_address]] Inbox inbox_;
+#if !defined(__CUDA_ARCH__)
+  // A pack waits no longer than this for more mail.
+  static constexpr std::uint64_t longest_packing_ns = 50'000;
+  team_packs packs_{idle_.pinned_only ? nullptr : host_.packs};
+#endif
 };
 
 }  // namespace rondo

@@ -8,12 +8,33 @@
 
 namespace rondo {
 
+/// The packs of one team.
+struct team_packs {
+  pack_desk* desk = nullptr;
+  mail_pack* open = nullptr;  // that the team fills; null: none
+
+  /// Whether mail of this behaviour is to be packed; there is a pack for it then.
+  bool takes(std::uint16_t behaviour) noexcept {
+    auto const most = desk->packs(behaviour);
+    if (most == 0) return false;
+    if (open == nullptr && (open = desk->open()) != nullptr) open->opened_ns = now_ns();
+    if (open != nullptr && most < open->most_messages) open->most_messages = most;
+    return open != nullptr;
+  }
+  void play() noexcept {
+    if (open == nullptr) return;
+    open->empty() ? desk->close(*open) : desk->play(*open);
+    open = nullptr;
+  }
+};
+
 template <class Module>
 class slice {
  public:
-  /// Precondition: the caller owns actor `index` (scheduler::claim).
-  RONDO_HD slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
-      : actor_(sched, t, host, index) {}
+  /// Precondition: the caller owns actor `index` (scheduler::claim). `packs`: of the team; null: it packs no mail.
+  RONDO_HD slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index,
+                 team_packs* packs = nullptr) noexcept
+      : actor_(sched, t, host, index), packs_(packs) {}
 
   /// Runs the actor until it has no mail, or for `quotas` quotas; for one quota if other actors wait for the team.
   /// Returns the number of completed messages.
@@ -26,6 +47,34 @@ class slice {
   RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
     end_wide(ticket, failure);
     return run_rest(1, quota_);
+  }
+
+  /// Continues with the actor, whose run `i` of the pack has been played: takes over its state and gives its mail back.
+  /// What its handlers have sent must have been delivered. If the pack has failed, nothing of this has happened, and
+  /// this team handles the mail.
+  std::uint32_t end_run(mail_pack const& pack, std::uint32_t i) {
+    packed_run const& run = pack.run(i);
+    if (pack.failure != errc::ok) {
+      stays_here_ = true;
+      return run_rest(0, quota_);
+    }
+    __builtin_memcpy(state_, pack.states() + run.state_at, Module::packed(behaviour_)->state_bytes);
+    auto const ticket = pack.from(i).ticket;
+    auto const done = run.handled < run.count ? run.handled : run.count;
+    if (pack.from(i).is_run && (done != run.count || !actor_.priority_lists().has_next_in_order()))
+      mail_run{actor_.ring, ticket, run.count}.unpack();
+    else if (pack.from(i).is_run)
+      return end_whole_run(ticket, run.count), run_rest(run.count, quota_);
+    for (std::uint32_t n = 0; n < done; ++n) {
+      auto const t = (ticket + n) & ticket_mask;
+      message_header const& h = actor_.ring.slot(t).header;
+      ++actor_.totals.handled;
+      if ((h.flags & settled_flags) != 0) settle(h, pack.message(run.first + n).answered != 0, 0);
+      actor_.priority_lists().take(t);
+    }
+    if (run.failure != 0 && done != run.count)
+      on_handler_failed((ticket + done) & ticket_mask, {.failure = static_cast<errc>(run.failure)});
+    return run_rest(done + (done != run.count), quota_);
   }
 
   /// A pinned team's turn: handles the mail that has arrived and keeps the actor. False once the actor is gone.
@@ -184,9 +233,90 @@ class slice {
   }
 
   RONDO_HOT RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
-    std::uint32_t dealt = 0;
     discarding_ = actor_.state() == lifecycle::discarding;
     run_waits_ = false;
+#if !defined(__CUDA_ARCH__)
+    if constexpr (Module::has_portable)
+      if (packs_ != nullptr) return handle_or_pack(quota);
+#endif
+    return handle_here(quota);
+  }
+
+  /// Of a portable behaviour on a device that may have a GPU beside it.
+  std::uint32_t handle_or_pack(std::uint32_t quota) {
+    auto const* const portable = Module::packed(behaviour_);
+    if (portable == nullptr) return handle_here(quota);
+    bool const is_plain = !stays_here_ && !discarding_ && actor_.journal == 0 && actor_.has_ring &&
+                          !actor_.arena.stopping() && !actor_.control_waits();
+    if (is_plain && packs_->takes(behaviour_)) {
+      // Before it is played: some team may continue with the actor at once.
+      actor_.cell.totals.publish(actor_.totals);
+      actor_.save_own_mail();
+      handed_over_ = pack_mail(*portable, quota);
+      if (packs_->open != nullptr && packs_->open->is_full()) packs_->play();
+      if (handed_over_) return 0;
+    }
+    auto const began_ns = rondo::now_ns();
+    auto const dealt = handle_here(quota);
+    if (dealt != 0) packs_->desk->note_on_host(behaviour_, dealt, rondo::now_ns() - began_ns);
+    return dealt;
+  }
+
+  /// Packs the messages that come next. False: there are none, or the first of them is to be handled here.
+  bool pack_mail(packed_behaviour const& portable, std::uint32_t quota) {
+    std::uint32_t ticket = 0;
+    auto const count = actor_.priority_lists().pick(ticket);
+    if (count == 0 || count > quota) return false;
+    mail_pack& pack = *packs_->open;
+    mail_pack::part const from{actor_.index, ticket, count != 1};
+    if (!pack.begin(actor_.self, behaviour_, state_, portable.state_bytes, from)) {
+      packs_->play();
+      return packs_->takes(behaviour_) && pack_mail(portable, quota);
+    }
+    if (count != 1) {
+      mail_run const run{actor_.ring, ticket, count};
+      auto const h = run.header(0);
+      run_payloads copy;
+      auto* const to = packed_at(pack, portable, h, count);
+      if (to == nullptr) return pack.drop(), false;
+      run.copy_to(copy);
+      __builtin_memcpy(to, copy.bytes, count * run.bytes());
+      return true;
+    }
+    bool const in_order = actor_.priority_lists().in_order();
+    auto most = in_order ? quota : 1;
+    if (actor_.ring.slot_count < most) most = actor_.ring.slot_count;
+    for (std::uint32_t n = 0; n < most; ++n) {
+      auto const t = (ticket + n) & ticket_mask;
+      if (n != 0 && (actor_.ring.count_at(t) != 1 || !actor_.priority_lists().has_default_priority(t))) break;
+      message_slot const& slot = actor_.ring.slot(t);
+      auto* const to = packed_at(pack, portable, slot.header, 1);
+      if (to == nullptr && n == 0) return pack.drop(), false;
+      if (to == nullptr) break;
+      __builtin_memcpy(to, slot.payload, max_payload_bytes);
+    }
+    return true;
+  }
+  /// Where the payloads of `count` messages go. Null: they are to be handled here, or there is no room.
+  std::byte* packed_at(mail_pack& pack, packed_behaviour const& portable, message_header const& h,
+                       std::uint32_t count) {
+    if ((h.flags & flag_traced) != 0 || (h.deadline != 0 && h.expired(rondo::now_ns()))) return nullptr;
+    for (auto const& e : portable.takes)
+      if (e.type == h.type)
+        return pack.add(static_cast<std::uint32_t>(&e - portable.takes.data()), e.bytes,
+                        (h.flags & flag_wants_reply) != 0, count);
+    return nullptr;
+  }
+  /// All of a run have been handled, and no other message comes before them.
+  void end_whole_run(std::uint32_t ticket, std::uint32_t count) {
+    auto const h = mail_run{actor_.ring, ticket, count}.header(0);
+    if ((h.flags & flag_sampled) != 0) actor_.record_latency(h.age_ns(rondo::now_ns()));
+    actor_.totals.handled += count;
+    actor_.priority_lists().take_many(count);
+  }
+
+  RONDO_HOT RONDO_HD std::uint32_t handle_here(std::uint32_t quota) {
+    std::uint32_t dealt = 0;
     while (actor_.has_ring && dealt < quota && !handed_over_ && !actor_.arena.stopping() &&
            !actor_.control_waits()) {
       std::uint32_t ticket = 0;
@@ -463,6 +593,7 @@ class slice {
   static constexpr int linger_looks = 4;
 
   owned_actor<Module> actor_;
+  team_packs* packs_;
 
   // Read once because every message needs them, and most are on a cache line that senders keep writing.
   std::uint16_t const behaviour_ = actor_.cell.behaviour();
@@ -475,7 +606,8 @@ class slice {
   team_status& status_ = actor_.arena.team(actor_.team.index());
   bool knows_next_ = false;  // what is known of the next message still holds
   bool discarding_ = false;
-  bool handed_over_ = false;  // another team now owns the actor
+  bool handed_over_ = false;  // another team now owns the actor, or a pack
+  bool stays_here_ = false;   // its mail is not packed in this turn
   std::uint32_t const sample_mask_ = actor_.arena.shape().latency_sample_every - 1;
 
   // For `look`, while knows_next_: the oldest message. in_turn_: it is the next one.

@@ -1,12 +1,11 @@
-// The outcomes of operations on messages, actors, and buffers; the same numbers on host and device.
+// The outcomes of operations on messages, actors, and buffers; the same numbers on host and device. Portable code
+// (kernels/portable/language.hpp) has them, too.
 #pragma once
-
-#include "kernels/base/portable.hpp"
 
 namespace rondo {
 
 /// Normal outcomes are values of this type; the host also sees them as boost::system::error_code.
-enum class errc : std::uint32_t {
+enum class errc : unsigned {
   ok = 0,
   mailbox_full,          // the mailbox holds as many messages as its capacity
   arena_full,            // no mail block is free for an actor that holds none; raise `mail_blocks`

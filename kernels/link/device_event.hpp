@@ -34,15 +34,15 @@ enum class event_kind : std::uint32_t {
   launch_child,   // launch an actor for `actor`; body.header.type: of the behaviour; payload: child_request
   end_actor,      // body.header.reply_to is to end; detail: control_bits
   restart_child,  // body.header.reply_to, a child of `actor`, is to have a fresh state
-  forward,        // send `body` to `actor`, which is on another device
-  depths,         // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
-  buffer_free,    // slot `detail` of the device's buffers is free again: released, and no lease is left
-  handled,        // a handler of `actor` has run on `body`; `reason`: ok, or why it failed; detail: when it
-                  // returned; behaviour: digest of what it sent. Only for traced messages, and for all
-                  // messages while `journal` is set
-  not_handled,    // as `handled`, but `body` was not handled, for `reason`
-  device_lost,    // the device faulted with `reason`. One event per team: `actor`, if valid, and
-                  // body.header.type say what `team` ran; detail: how many such events follow
+  forward,  // send `body` to `actor`, which is on another device, or had no room for a portable behaviour's message
+  depths,       // answer to control_inspect: pairs of (priority, messages); detail: 1 for the last page
+  buffer_free,  // slot `detail` of the device's buffers is free again: released, and no lease is left
+  handled,      // a handler of `actor` has run on `body`; `reason`: ok, or why it failed; detail: when it
+                // returned; behaviour: digest of what it sent. Only for traced messages, and for all
+                // messages while `journal` is set
+  not_handled,  // as `handled`, but `body` was not handled, for `reason`
+  device_lost,  // the device faulted with `reason`. One event per team: `actor`, if valid, and
+                // body.header.type say what `team` ran; detail: how many such events follow
 };
 
 /// The digest of a handler that ran for several messages at once: what it sent cannot be attributed to one of them.
@@ -131,6 +131,8 @@ struct bus_extent<device_event> {
   }
 };
 
+class pack_desk;  // kernels/actor/mail_pack.hpp
+
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
 /// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call
@@ -140,7 +142,8 @@ struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, device_event const&) = nullptr;
   buffer_table_ref buffers{};      // for context::buffers
-  graph_player* graphs = nullptr;  // for context::replay; only on a `cpu` device
+  graph_player* graphs = nullptr;  // for context::replay; only on a `cpu` device, as the next
+  pack_desk* packs = nullptr;      // if the module has portable behaviours
 
   RONDO_CALL RONDO_HD void emit(device_event const& event) const {
 #if defined(__CUDA_ARCH__)

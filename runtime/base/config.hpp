@@ -30,6 +30,7 @@ struct config {
   std::uint32_t lanes = 0;                 // threads per team on a GPU or the emulated device; 0: automatic
   std::uint32_t free_multiprocessors = 2;  // multiprocessors of a GPU left free for other kernels
   std::string inbox = "auto";              // where a GPU reads submissions: auto, pinned, mapped
+  std::string portable = "auto";           // where handlers of portable behaviours run: auto, host, gpu
 
   rondo::ring_mode ring_mode = rondo::ring_mode::persistent;  // how long a launch of the ring kernel lasts
   std::uint32_t round_messages = 4096;                        // messages after which a round ends

@@ -32,6 +32,7 @@ constexpr binding bindings[] = {
     RONDO_BIND(lanes),
     RONDO_BIND(free_multiprocessors),
     RONDO_BIND(inbox),
+    RONDO_BIND(portable),
     RONDO_BIND(ring_mode),
     RONDO_BIND(round_messages),
     RONDO_BIND(round_ms),

@@ -7,6 +7,17 @@
 
 namespace rondo {
 
+/// Where the handlers of a portable behaviour run (docs/fallback.md), and why.
+struct portable_report {
+  std::string behaviour;           // its name
+  std::uint64_t on_gpu = 0;        // messages that the GPU has handled
+  std::uint64_t on_host = 0;       // messages that teams have handled, where they could have been packed
+  std::uint64_t packs = 0;         // that the GPU has been given
+  double gpu_ns = 0, host_ns = 0;  // what a message has cost lately in either place; 0: unknown
+  bool is_packed = false;          // its mail goes to the GPU now
+  std::string why;                 // "8 ns a message on the GPU, 300 ns on 2 teams"
+};
+
 /// A description of a device, for human readers.
 struct device_info {
   std::string name;         // "cpu", "emulated"
@@ -14,6 +25,8 @@ struct device_info {
   /// The first teams take any actor; each of the others serves one pinned actor.
   std::uint32_t pool_teams = 0;
   std::uint32_t pinned_teams = 0;  // so many pinned actors fit
+  std::vector<portable_report>
+      portable{};  // of a device cpu with a GPU beside it: the module's portable behaviours
 };
 
 /// The traffic of a queue pair as its host sees it. Only the device knows how many completions wait.

@@ -26,6 +26,17 @@ round_limits round_limits_for(config const& c) {
 
 }  // namespace
 
+chosen_device make_cpu_device(program const& p, config const& c, std::string reason,
+                              std::shared_ptr<kernel_player> player, std::uint32_t place) {
+  auto const threads = thread_options_for(c);
+  auto const handlers = c.portable == "host"  ? portable_place::host
+                        : c.portable == "gpu" ? portable_place::gpu
+                                              : portable_place::cheaper;
+  auto device = std::make_unique<cpu_device>(
+      p.teams, shape_for(c, threads.teams, threads.pinned_teams + threads.guest_teams, place), threads,
+      player, handlers);
+  return {std::move(device), std::move(reason), std::move(player)};
+}
 team_thread_options thread_options_for(config const& c) {
   team_thread_options o;
   o.teams = teams_for(c);
@@ -112,11 +123,7 @@ chosen_device make_device(program const& p, config const& c, std::uint32_t place
     if (reason.empty()) return make_cuda_device(c, p.key, place);
     reason = "chosen by auto: " + reason;
   }
-  auto const threads = thread_options_for(c);
-  return {
-      std::make_unique<cpu_device>(
-          p.teams, shape_for(c, threads.teams, threads.pinned_teams + threads.guest_teams, place), threads),
-      std::move(reason), std::move(player)};
+  return make_cpu_device(p, c, std::move(reason), std::move(player), place);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ queue_device_options queue_options_for(config const& c);
 /// Throws config_error for more lanes than a team of threads can have.
 std::unique_ptr<emulated_device> make_emulated_device(emulated_program const& program, config const& c,
                                                       fault_plan const& faults = {}, std::uint32_t place = 0);
+/// "cpu", with a GPU that plays kernels beside it; `player` null: none.
+chosen_device make_cpu_device(program const& p, config const& c, std::string reason,
+                              std::shared_ptr<kernel_player> player = nullptr, std::uint32_t place = 0);
 /// "cuda" or "cuda:N", with the module of this key. Throws std::runtime_error if it is not available, with the reason
 /// and what to do.
 chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::uint32_t place);

@@ -235,6 +235,11 @@ void runtime_core::start_devices() {
   try {
     for (; started < devices_.size(); ++started)
       rondo::started("a device", [&] {
+        if (auto* const packs = devices_[started].dev->packs())
+          packs->serve(devices_[started].mail->waiting(), [gate = gate_](std::string const& line) {
+            std::shared_lock lock(gate->mutex);
+            if (gate->open != nullptr) gate->open->watched_.report(line);
+          });
         devices_[started].dev->start(
             [gate = gate_, answers = &asks_, started](device_event const& r) {
               // The path of every answer. No lock: the table outlives all reporting threads.

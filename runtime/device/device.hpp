@@ -22,6 +22,8 @@
 
 namespace rondo {
 
+class pack_player;  // runtime/player/pack_player.hpp
+
 struct program;
 
 /// Gets every event of a device, concurrently from the device's own threads. Must not block for long.
@@ -75,6 +77,9 @@ class device {
   /// A guest team for a program thread; null if none is free, or if the device's teams are not threads of this
   /// process.
   virtual std::unique_ptr<guest> make_guest() { return nullptr; }
+
+  /// Where its teams have mail of portable behaviours handled by a GPU; null: nowhere.
+  virtual pack_player* packs() noexcept { return nullptr; }
 
   /// Whether the device faulted: everything pending completes with device_lost.
   virtual bool lost() const noexcept { return false; }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "kernels/actor/launch.hpp"
 #include "kernels/actor/ring_kernel.hpp"
@@ -18,6 +19,7 @@ struct team_program {
               round_limits round, std::function<bool()> const& ends);
   void (*launch)(scheduler& sender, launch_spec const& spec);
   guest_team (*make_guest)(arena_ref const& arena, std::uint32_t index, host_port const& host);
+  std::vector<packed_behaviour const*> (*portable)();  // by the behaviour's place; null: it is not portable
 };
 
 template <class Module>
@@ -27,12 +29,18 @@ team_program team_program_of() {
             ring_kernel<Module> kernel{arena, team{index}, host, idle};
             do kernel.run(round);
             while (!ends());
+            kernel.end_packs();
           },
           [](scheduler& sender, launch_spec const& spec) { launch_actor<Module>(sender, spec); },
           [](arena_ref const& arena, std::uint32_t index, host_port const& host) -> guest_team {
             auto const kernel =
                 std::make_shared<ring_kernel<Module>>(arena, team{index}, host, idle_policy{.park = false});
             return [kernel](std::uint64_t limit_ns) { return kernel->drain(limit_ns); };
+          },
+          [] {
+            std::vector<packed_behaviour const*> all(Module::size);
+            for (std::uint16_t b = 0; b < Module::size; ++b) all[b] = Module::packed(b);
+            return all;
           }};
 }
 

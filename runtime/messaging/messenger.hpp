@@ -122,6 +122,8 @@ class messenger {
   friend own_threads const* threads_of(messenger const* m) noexcept { return &m->threads_; }
   /// What starts lifecycle operations on these actors.
   actor_control& control() const noexcept { return control_; }
+  /// Where messages wait.
+  obstacles const& waiting() const noexcept { return obstacles_; }
   /// Whether a post's outcome is final.
   bool is_near() const noexcept { return route_.is_near(); }
 

@@ -10,6 +10,7 @@
 #include "tests/conformance/exclusive.hpp"
 #include "tests/conformance/logger.hpp"
 #include "tests/conformance/own_mail.hpp"
+#include "tests/conformance/portable.hpp"
 #include "tests/conformance/relatives.hpp"
 #include "tests/conformance/routing.hpp"
 #include "tests/conformance/rows.hpp"
@@ -396,6 +397,7 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              to_idlest, to_owner, to_all, job_topics, inquirer, picky, thrower, throwers_together,
              throws_at_start, throws_when_made, liar, brittle, note_relay, relative, one_office, all_office,
              rest_office, logger, loggers_together, porter, porters_together, stashes_at_start, valve,
-             valve_together, tick_channel, tick_source, table_of_rows)
+             valve_together, tick_channel, tick_source, table_of_rows, number_keeper, number_source, account,
+             token_ring)
 
 }  // namespace conformance

@@ -159,6 +159,15 @@ std::unique_ptr<rondo::runtime> start(rondo::config const& settings) {
   return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings);
 }
 
+std::unique_ptr<rondo::runtime> start_beside(rondo::config const& settings,
+                                             std::shared_ptr<rondo::kernel_player> player) {
+  book();
+  std::vector<rondo::chosen_device> chosen;
+  chosen.push_back(
+      rondo::make_cpu_device(rondo::program_of<testbed>(), settings, "of a test", std::move(player)));
+  return std::make_unique<rondo::runtime>(rondo::use<testbed>, settings, std::move(chosen));
+}
+
 losable start_losable(rondo::config const& settings) {
   book();
   auto chosen = rondo::make_devices(rondo::program_of<testbed>(), settings);

@@ -43,6 +43,10 @@ std::vector<variant> some_of(std::vector<variant> all);
 /// Starts the testbed on this variant. Compiled once, in harness.cpp, because a module is slow to compile.
 std::unique_ptr<rondo::runtime> start(rondo::config const& settings);
 
+/// The same on the device `cpu`, with a player of kernels beside it.
+std::unique_ptr<rondo::runtime> start_beside(rondo::config const& settings,
+                                             std::shared_ptr<rondo::kernel_player> player);
+
 /// A runtime whose last device is an emulated one, and that device, which a test can lose.
 struct losable {
   std::unique_ptr<rondo::runtime> rt;

@@ -1,6 +1,8 @@
 // The `cpu` device: its teams are threads of this process, and senders write directly into the mailboxes.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -10,17 +12,24 @@
 #include "runtime/graph/call_list.hpp"
 #include "runtime/memory/arena_memory.hpp"
 #include "runtime/os/clock.hpp"
+#include "runtime/player/pack_player.hpp"
 
 namespace rondo {
 
 class cpu_device final : public device {
  public:
-  cpu_device(team_program const& program, arena_shape const& shape, team_thread_options const& options)
+  /// `player`: a GPU beside it; null: none. `place`: where handlers of portable behaviours run.
+  cpu_device(team_program const& program, arena_shape const& shape, team_thread_options const& options,
+             std::shared_ptr<kernel_player> player = nullptr, portable_place place = portable_place::cheaper)
       : memory_(arena_ref::bytes_for(shape)),
         arena_(arena_ref::format(memory_.data(), shape)),
         program_(program),
         options_(options),
         threads_(program, arena_, options) {
+    if (auto portable = program.portable();
+        std::ranges::any_of(portable, [](auto* p) { return p != nullptr; }))
+      packs_ =
+          std::make_unique<pack_player>(std::move(portable), std::move(player), place, arena_, options.teams);
     calibrate_clock();
     auto const& parts = arena_.header();
     memory_.prefer_large_pages(parts.cells, parts.rings_at - parts.cells);
@@ -39,13 +48,14 @@ class cpu_device final : public device {
   route mail() noexcept override { return route(arena_); }
 
   graph_engine& captures() noexcept override { return graphs_; }
+  pack_player* packs() noexcept override { return packs_.get(); }
 
   void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr,
              own_threads const* threads = nullptr) override {
     sink_ = std::move(sink);
     own_threads_ = threads;
     host_ = {this, [](void* self, device_event const& r) { static_cast<cpu_device*>(self)->sink_(r); },
-             buffers, player};
+             buffers, player, packs_.get()};
     std::lock_guard lock(pinning_);
     if (std::exchange(ended_, false)) gate_.open();
     running_ = true;
@@ -57,6 +67,8 @@ class cpu_device final : public device {
     running_ = false;
     auto const until = std::chrono::steady_clock::now() + limit;
     auto report = threads_.stop(limit);
+    if (!report.stopped && packs_ && packs_->in_play() != 0)
+      report.stuck.push_back("a GPU is still running handlers of portable behaviours");
     // The stop word is set: a guest leaves after its handler, and no other guest enters.
     if (!std::exchange(ended_, true) && !gate_.close(until)) {
       report.stopped = false;
@@ -132,6 +144,7 @@ class cpu_device final : public device {
       std::lock_guard lock(launching_);
       program_ = next.teams;
       threads_.set_program(next.teams);
+      if (packs_) packs_->set_program(next.teams.portable());
       ++guest_program_;
     });
   }
@@ -185,7 +198,8 @@ class cpu_device final : public device {
   own_threads const* own_threads_ = nullptr;
   host_port host_;
   call_list_engine graphs_;
-  std::mutex pinning_;  // guards the teams' threads and their pinned actors
+  std::unique_ptr<pack_player> packs_;  // null: the module has no portable behaviours
+  std::mutex pinning_;                  // guards the teams' threads and their pinned actors
   guest_gate gate_;
   bool ended_ = false;               // stop has closed the gate; guarded by pinning_
   std::uint64_t guest_program_ = 0;  // counts changes of program_; written while the gate is closed

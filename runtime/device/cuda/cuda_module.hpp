@@ -83,6 +83,9 @@ __device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const
     state.finish(ctx, m);
   } else if constexpr (detail::kind_of<B, M> == handler_kind::batch) {
     state.on(ctx, *reinterpret_cast<batch<M> const*>(payload));
+  } else if constexpr (portable_behaviour<B>) {
+    portable_context<B, M> own(ctx);
+    state.on(own, m);
   } else {
     state.on(ctx, m);
   }
@@ -90,10 +93,13 @@ __device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const
 template <class B>
 __device__ void a_behaviour_needs_RONDO_HD(std::byte* at, context& ctx) {
   auto* const state = new (at) B{};
-  if constexpr (detail::starts_with_arguments<B>)
-    state->on_start(ctx, typename B::arguments{});
-  else if constexpr (detail::starts<B>)
-    state->on_start(ctx);
+  auto const start = [&](auto& own) {
+    if constexpr (detail::starts_with_arguments<B>)
+      state->on_start(own, typename B::arguments{});
+    else if constexpr (detail::starts<B>)
+      state->on_start(own);
+  };
+  detail::with_context<B, void>(ctx, start);
 }
 
 template <class... Entries, class B>
