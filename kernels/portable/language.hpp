@@ -1,22 +1,27 @@
 // The language of portable code: what compiles with g++, nvcc, clang's C++ for OpenCL, and Metal's compiler, from one
 // source.
 //
-// Plain functions over pointers, C++14, without exceptions, references into buffers, double, and 64-bit atomics. A
-// pointer into a buffer names its address space: RONDO_BUFFER.
+// Plain functions over pointers, C++14, without exceptions, references into buffers, double, 64-bit atomics, headers of
+// the system, and tables at namespace scope. Each pointer and each reference names the address space that it leads to:
+// RONDO_BUFFER, or RONDO_PRIVATE for a work-item's own variables.
 #pragma once
 
 #if defined(__OPENCL_CPP_VERSION__)
 #define RONDO_BUFFER __global
+#define RONDO_PRIVATE __private
 // Inlined, so that what is known where it is called is known within: the step of a loop, say.
 #define RONDO_PORTABLE inline __attribute__((always_inline))
 #elif defined(__METAL_VERSION__)
 #define RONDO_BUFFER device
+#define RONDO_PRIVATE thread
 #define RONDO_PORTABLE inline
 #elif defined(__CUDACC__)
 #define RONDO_BUFFER
+#define RONDO_PRIVATE
 #define RONDO_PORTABLE __host__ __device__ __forceinline__
 #else
 #define RONDO_BUFFER
+#define RONDO_PRIVATE
 // Inlined into the functions that are compiled for several instruction sets (actors/video/pixels/rows.cpp).
 #define RONDO_PORTABLE inline __attribute__((always_inline))
 #endif
