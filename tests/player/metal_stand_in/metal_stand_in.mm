@@ -126,7 +126,11 @@ void hang() {
   std::lock_guard const lock(mutex);
   hangs = true;
 }
-void let_go() { work(); }
+void let_go() {
+  std::lock_guard const lock(mutex);
+  hangs = false;
+  changed.notify_all();
+}
 void fail_after(int good, std::string const& text) {
   std::lock_guard const lock(mutex);
   good_left = good, failure = text;
