@@ -21,7 +21,6 @@ namespace {
 constexpr NSUInteger most_lanes = 256;    // that share a row
 constexpr NSUInteger most_lists = 1024;   // that the driver has; one more waits for the first of them
 constexpr NSUInteger argument_index = 4;  // behind the buffers, as in RONDO_KERNEL
-constexpr std::size_t page_alignment_bytes = 256;  // of all buffers, at least
 
 /// A reference to an object, which is released with it. Takes over the one that `new...` and `Create` return.
 template <class Object>
@@ -67,9 +66,8 @@ class shared_buffers final : public std::pmr::memory_resource {
       held<id<MTLBuffer>> made([device_ newBufferWithLength:std::max<std::size_t>(bytes, 1)
                                                     options:MTLResourceStorageModeShared]);
       void* const at = made.get() == nil ? nullptr : [made.get() contents];
-      if (at == nullptr || alignment > page_alignment_bytes ||
-          reinterpret_cast<std::uintptr_t>(at) % alignment != 0)
-        throw std::bad_alloc();
+      // ASSUMES: buffers begin at pages, so this is a matter of memory alone.
+      if (at == nullptr || reinterpret_cast<std::uintptr_t>(at) % alignment != 0) throw std::bad_alloc();
       blocks_.add(at, std::max<std::size_t>(bytes, 1), made.get());
       [made.get() retain];  // that of blocks_
       return at;

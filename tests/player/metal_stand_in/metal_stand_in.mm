@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -22,7 +23,7 @@ namespace rondo::stand_in {
 
 namespace {
 
-constexpr std::size_t zone_bytes = 4096;  // before and behind a buffer
+constexpr std::size_t zone_bytes = 4096;  // a page, before and behind a buffer
 constexpr unsigned char zone_byte = 0x5E;
 constexpr std::size_t most_arguments = 31;
 constexpr NSUInteger most_threads = 64, thread_width = 32;
@@ -158,7 +159,8 @@ using namespace rondo::stand_in;
 
 @interface StandInBuffer : StandInObject <MTLBuffer> {
  @public
-  unsigned char* memory_;
+  unsigned char* allocated_;
+  unsigned char* memory_;  // at a page
   NSUInteger length_;
 }
 - (void)checkZones;
@@ -168,8 +170,10 @@ using namespace rondo::stand_in;
   self = [super init];
   length_ = length;
   auto& p = processor::get();
-  memory_ = (unsigned char*)p.cl.clSVMAlloc(p.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
-                                            length + 2 * zone_bytes, 128);
+  allocated_ = (unsigned char*)p.cl.clSVMAlloc(p.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                                               length + 3 * zone_bytes, 128);
+  auto const page = reinterpret_cast<std::uintptr_t>(allocated_) + zone_bytes - 1;
+  memory_ = reinterpret_cast<unsigned char*>(page / zone_bytes * zone_bytes);
   std::memset(memory_, zone_byte, zone_bytes);
   std::memset(memory_ + zone_bytes + length, zone_byte, zone_bytes);
   return self;
@@ -189,7 +193,7 @@ using namespace rondo::stand_in;
 - (void)dealloc {
   [self checkZones];
   auto& p = processor::get();
-  p.cl.clSVMFree(p.context, memory_);
+  p.cl.clSVMFree(p.context, allocated_);
   [super dealloc];
 }
 @end
