@@ -131,13 +131,13 @@ metal_player::~metal_player() {
 
 void metal_player::machine::compile(kernel_program const& program) {
   NSError* error = nil;
-  held<id<MTLLibrary>> made([device.get() newLibraryWithSource:ns_string(program.metal)
-                                                       options:nil
-                                                         error:&error]);
-  if (made.get() == nil)
+  held<id<MTLLibrary>> compiled([device.get() newLibraryWithSource:ns_string(program.metal)
+                                                           options:nil
+                                                             error:&error]);
+  if (compiled.get() == nil)
     throw std::runtime_error("Metal: " + text_of([device.get() name]) + " does not compile the kernels '" +
                              program.name + "': " + text_of(error));
-  libraries.push_back(std::move(made));
+  libraries.push_back(std::move(compiled));
 }
 
 std::string metal_player::description() const { return "Metal, " + name_; }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/player/host_player.hpp"
 #include "tests/player/kernels.hpp"
 #include "tests/player/metal_stand_in/stand_in.hpp"
 #include "tests/player/players.hpp"
@@ -41,11 +42,19 @@ kernel_call mixes(shared_block const& memory) {
 
 TEST_CASE("Metal is used as it asks to be, and all objects are released", "[metal]") {
   clean_metal const clean;
-  metal_player player({&test_kernels});
+  metal_player player({&test_kernels}, 2s);  // for planted faults, with which nothing completes
   CHECK(player.description() == "Metal, stand-in on pocl");
   shared_block const memory(player, 256);
   for (int i = 0; i < 3; ++i) CHECK(!play(player, {mixes(memory), mixes(memory)}).why);
   CHECK(player.played() == 3);
+}
+
+TEST_CASE("Metal gives a kernel its buffers, arguments, row and lane as the host does", "[metal]") {
+  clean_metal const clean;
+  host_player host;
+  metal_player player({&test_kernels}, 2s);
+  for (auto const& [rows, columns] : {std::pair{1, 1}, {3, 70}, {70, 3}, {5, 300}})
+    CHECK((all_mixes(player, rows, columns) == all_mixes(host, rows, columns)));
 }
 
 TEST_CASE("the stand-in of Metal notices a kernel that writes beyond its buffer", "[metal]") {

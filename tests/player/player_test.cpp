@@ -5,7 +5,6 @@
 #include "kernels/pixels/kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/player/host_player.hpp"
-#include "tests/player/kernels.hpp"
 #include "tests/player/players.hpp"
 
 using namespace rondo;
@@ -31,25 +30,6 @@ std::vector<std::vector<u8>> all_kernels(kernel_player& player, i32 width, i32 h
   INFO(o.text);
   REQUIRE(!o.why);
   return {picture.copy(), between.copy(), soft.copy()};
-}
-
-/// Three blocks and a sum after two lists of two kernels each, all in the middle of their memory.
-std::vector<std::vector<u8>> all_mixes(kernel_player& player, int rows, int columns) {
-  auto const bytes = static_cast<std::size_t>(rows * columns);
-  std::size_t const offsets[4] = {0, 64, 12, 1};
-  shared_block const a(player, bytes + 128), b(player, bytes + 128), c(player, bytes + 128),
-      d(player, bytes + 128);
-  kernel_buffers const buffers{
-      {a.data() + offsets[0], b.data() + offsets[1], c.data() + offsets[2], d.data() + offsets[3]}};
-  for (auto const factor : {5u, 7u}) {
-    shape const s{columns, rows, factor, 0};
-    auto const one =
-        call(mix_kernel, s, buffers, static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns));
-    auto const o = play(player, {one, one});
-    INFO(o.text);
-    REQUIRE(!o.why);
-  }
-  return {a.copy(), b.copy(), c.copy(), d.copy()};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "tests/player/host_player.hpp"
+#include "tests/player/kernels.hpp"
 #include "tests/player/test_kernels.hpp"
 #if !defined(__APPLE__)
 #include "tests/player/opencl_variants.hpp"
@@ -74,6 +75,23 @@ outcome play(kernel_player& player, std::vector<kernel_call> calls) {
 shared_block::shared_block(kernel_player& of, std::size_t bytes)
     : of_(of), bytes_(bytes), at_(of.memory().allocate(bytes, 64)) {
   std::memset(at_, 0xA5, bytes);
+}
+
+std::vector<std::vector<unsigned char>> all_mixes(kernel_player& player, int rows, int columns) {
+  auto const bytes = static_cast<std::size_t>(rows * columns);
+  std::size_t const offsets[4] = {0, 64, 12, 1};
+  shared_block const a(player, bytes + 128), b(player, bytes + 128), c(player, bytes + 128),
+      d(player, bytes + 128);
+  kernel_buffers const buffers{
+      {a.data() + offsets[0], b.data() + offsets[1], c.data() + offsets[2], d.data() + offsets[3]}};
+  for (auto const factor : {5u, 7u}) {
+    shape const s{columns, rows, factor, 0};
+    auto const one =
+        call(mix_kernel, s, buffers, static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns));
+    auto const o = play(player, {one, one});
+    if (o.why) throw std::runtime_error("mix_kernel failed: " + o.text);
+  }
+  return {a.copy(), b.copy(), c.copy(), d.copy()};
 }
 
 #if !defined(__APPLE__)

@@ -53,4 +53,7 @@ class shared_block {
   void* at_;
 };
 
+/// Three blocks and a sum after two lists of two kernels each, all in the middle of their memory. Throws if one fails.
+std::vector<std::vector<unsigned char>> all_mixes(kernel_player& player, int rows, int columns);
+
 }  // namespace rondo::test
