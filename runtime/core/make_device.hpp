@@ -32,11 +32,11 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::u
 /// The GPU of the device "opencl" or "opencl:NAME" (runtime/player/opencl_player.hpp). Throws std::runtime_error if it
 /// is not available, with the reason and what to do.
 std::shared_ptr<kernel_player> make_opencl_player(config const& c);
-/// The GPU of the device "metal" (runtime/player/metal_player.hpp). Throws std::runtime_error if it is not available, with
-/// the reason and what to do.
+/// The GPU of the device "metal" (runtime/player/metal_player.hpp). Throws std::runtime_error if it is not available,
+/// with the reason and what to do.
 std::shared_ptr<kernel_player> make_metal_player(config const& c);
-/// Empty if this machine may have a GPU with a driver of OpenCL; otherwise why `auto` does not ask for one. To ask loads
-/// all drivers, which pocl's takes long for.
+/// Empty if this machine may have a GPU with a driver of OpenCL; otherwise why `auto` does not ask for one. To ask
+/// loads all drivers, of which pocl's takes long.
 std::string why_no_opencl();
 /// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);

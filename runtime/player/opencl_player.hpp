@@ -1,7 +1,7 @@
 // Plays kernels by OpenCL.
 //
-// The kernels come as LLVM bitcode (SPIR), which clang has made of their source, and as SPIR-V; the driver compiles what
-// it takes of the two for its device when the player is made, and pocl keeps the result for the next process. Memory is
+// The kernels come as LLVM bitcode (SPIR), which clang has made of their source, and as SPIR-V. The driver compiles the
+// form that it takes for its device when the player is made, and pocl keeps the result for the next process. Memory is
 // shared with the host (runtime/player/opencl_memory.hpp).
 #pragma once
 

@@ -73,7 +73,7 @@ std::vector<chosen_device> with_player(std::shared_ptr<kernel_player> player) {
   return devices;
 }
 
-/// The devices of these names, where OpenCL's first device is pocl as a GPU, and where Metal is the stand-in, if `has_metal`.
+/// The devices of these names, where OpenCL's first device is pocl as a GPU, and Metal is the stand-in if `has_metal`.
 std::vector<chosen_device> devices_with_gpus(std::string const& names, bool has_metal, bool shares = false) {
   config c;
   c.device = names;

@@ -14,8 +14,8 @@ namespace rondo::test {
 
 inline constexpr char const* pocl = "Portable Computing Language";
 
-/// "host", then those of "opencl", "opencl mapped" (pocl as a device without shared memory), "opencl spirv" (as one that
-/// takes no bitcode) and "metal" that there are.
+/// "host", then those of "opencl", "opencl mapped" (pocl as a device without shared memory), "opencl spirv" (as one
+/// that takes no bitcode) and "metal" that there are.
 std::vector<std::string> const& player_names();
 /// With the kernels of tests/player/kernels.hpp and of pixels.
 std::unique_ptr<kernel_player> make_player(std::string const& name,
