@@ -25,7 +25,8 @@ struct work_item {
 #if defined(__OPENCL_CPP_VERSION__)
 
 // Where the device knows buffers by objects, an argument may point into the middle of one: it is `from` bytes behind
-// its beginning. One lane is a case of its own: with a step that the compiler knows, a processor's loops are vectorised.
+// its beginning. One lane is a case of its own: with a step that the compiler knows, a processor's loops are
+// vectorised.
 #define RONDO_KERNEL(name, arguments)                                                                       \
   __kernel void name##_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1, \
                               __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, \
