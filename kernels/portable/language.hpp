@@ -1,9 +1,9 @@
 // The language of portable code: what compiles with g++, nvcc, clang's C++ for OpenCL, and Metal's compiler, from one
 // source.
 //
-// Plain functions over pointers, C++14, without exceptions, references into buffers, double, and 64-bit atomics. A
-// pointer into a buffer names its address space: RONDO_BUFFER; a pointer or reference to what a work-item has for itself
-// does so, too: RONDO_PRIVATE.
+// Plain functions over pointers, C++14, without exceptions, references into buffers, double, 64-bit atomics, headers of
+// the system, and tables at namespace scope. Each pointer and each reference names the address space that it leads to:
+// RONDO_BUFFER, or RONDO_PRIVATE for a work-item's own variables.
 #pragma once
 
 // What a GPU without a ring kernel runs, as its compiler sees it: there is no standard library.

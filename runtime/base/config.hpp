@@ -23,7 +23,7 @@ enum class ring_mode : std::uint8_t { persistent, rounds };
 
 struct config {
   std::string device =
-      "auto";  // auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or several separated by commas
+      "auto";  // auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or several separated by commas
   std::uint32_t teams = 0;                 // teams that run handlers; 0: one per core
   std::uint32_t pinned_teams = 0;          // teams for pinned actors; 0: depends on the device
   std::uint32_t guest_teams = 0;           // program threads that can act as teams at the same time

@@ -1,10 +1,15 @@
 #include "runtime/core/make_device.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <thread>
 
 #include "runtime/device/cuda/cuda_view.hpp"
+#include "runtime/player/kernel_program.hpp"
+#if defined(RONDO_HAS_METAL)
+#include "runtime/player/metal_player.hpp"
+#endif
 #if defined(RONDO_HAS_OPENCL)
 #include "runtime/player/opencl_player.hpp"
 #endif
@@ -106,46 +111,75 @@ arena_shape shape_for(config const& c, std::uint32_t teams, std::uint32_t pinned
 
 namespace {
 
+/// For `auto`, where there is no `cuda`. Null: there is none, which `reason` says.
+std::shared_ptr<kernel_player> find_player(config const& c, player_makers const& players,
+                                           std::string& reason) {
+  if (all_kernels().empty() || c.share_buffers)
+    return nullptr;  // it would have nothing to play, or is refused
+  auto const found = [&](auto make) -> std::shared_ptr<kernel_player> {
+    try {
+      return make(c);
+    } catch (std::runtime_error const& e) {
+      reason += std::string("; ") + e.what();
+      return nullptr;
+    }
+  };
+  auto player = found(players.metal);
+  if (!player) {
+    if (auto const why = players.why_no_opencl(); !why.empty())
+      reason += "; " + why;
+    else
+      player = found(players.opencl);
+  }
+  if (player) reason += "; kernels play on " + player->description();
+  return player;
+}
+
 /// Precondition: `c.device` names one device.
-chosen_device make_device(program const& p, config const& c, std::uint32_t place) {
+chosen_device make_device(program const& p, config const& c, std::uint32_t place,
+                          player_makers const& players) {
   if (c.device == "emulated")
     return {make_emulated_device(find_emulated_program(p.key), c, {}, place),
             "requested by the configuration"};
   if (c.device.starts_with("cuda")) return make_cuda_device(c, p.key, place);
   std::shared_ptr<kernel_player> player;
-  if (c.device == "opencl" || c.device.starts_with("opencl:"))
-    player = make_opencl_player(c);
-  else if (c.device != "cpu" && c.device != "auto")
-    refuse_device(c);
   std::string reason = "requested by the configuration";
   if (c.device == "auto") {
     reason = why_no_cuda(p.key);
     if (reason.empty()) return make_cuda_device(c, p.key, place);
     reason = "chosen by auto: " + reason;
+    player = find_player(c, players, reason);
+  } else if (c.device == "metal") {
+    player = players.metal(c);
+  } else if (c.device == "opencl" || c.device.starts_with("opencl:")) {
+    player = players.opencl(c);
+  } else if (c.device != "cpu") {
+    refuse_device(c);
   }
   return make_cpu_device(p, c, std::move(reason), std::move(player), place);
 }
 
 }  // namespace
 
-std::vector<chosen_device> make_devices(program const& p, config const& c) {
+std::vector<chosen_device> make_devices(program const& p, config const& c, player_makers const& players) {
   std::vector<chosen_device> all;
   std::stringstream names(c.device);
   for (auto one = c; std::getline(names, one.device, ',');) {
     if (all.size() == max_devices)
       throw config_error(setting_name(c, "device") + ": a runtime has at most " +
                          std::to_string(max_devices) + " devices");
-    all.push_back(make_device(p, one, static_cast<std::uint32_t>(all.size())));
+    all.push_back(make_device(p, one, static_cast<std::uint32_t>(all.size()), players));
   }
   return all;
 }
 
 #if defined(RONDO_HAS_OPENCL)
 std::shared_ptr<kernel_player> make_opencl_player(config const& c) try {
-  auto const name = c.device.size() > 7 ? c.device.substr(7) : std::string();  // after "opencl:"
+  auto const name = c.device.starts_with("opencl:") ? c.device.substr(7) : std::string();
   return std::make_shared<opencl_player>(all_kernels(), name);
 } catch (std::runtime_error const& e) {
-  throw std::runtime_error(named_device(c) + " is not available: " + e.what());
+  throw std::runtime_error(c.device == "auto" ? e.what()
+                                              : named_device(c) + " is not available: " + e.what());
 }
 #else
 std::shared_ptr<kernel_player> make_opencl_player(config const& c) {
@@ -153,6 +187,37 @@ std::shared_ptr<kernel_player> make_opencl_player(config const& c) {
       named_device(c) +
       " was requested, but this build has no OpenCL: build with clang and OpenCL's headers, or "
       "choose the device cpu or auto");
+}
+#endif
+
+std::string why_no_opencl() {
+#if defined(__linux__)
+  std::error_code ignored;
+  for (auto const* const file :
+       {"/dev/dri", "/dev/kfd", "/dev/nvidiactl", "/dev/mali0", "/dev/kgsl-3d0", "/dev/dxg"})
+    if (std::filesystem::exists(file, ignored)) return {};
+  return "there is no GPU for OpenCL (no /dev/dri, for example)";
+#else
+  return {};
+#endif
+}
+
+#if defined(RONDO_HAS_METAL)
+std::shared_ptr<kernel_player> make_metal_player(config const& c) try {
+  return std::make_shared<metal_player>(all_kernels());
+} catch (std::runtime_error const& e) {
+  throw std::runtime_error(named_device(c) + " is not available: " + e.what() + "; use opencl or cpu");
+}
+#else
+std::shared_ptr<kernel_player> make_metal_player(config const& c) {
+#if defined(__linux__)
+  std::string const here = "this is Linux";
+#else
+  std::string const here = "this build has no Metal";
+#endif
+  throw std::runtime_error((c.device == "auto" ? "Metal" : named_device(c)) +
+                           " needs macOS with an Apple GPU; " + here +
+                           (c.device == "auto" ? "" : ": use opencl or cpu"));
 }
 #endif
 
@@ -173,10 +238,6 @@ std::string named_device(config const& c) {
 }
 
 void refuse_device(config const& c) {
-  if (c.device == "metal")
-    throw std::runtime_error(
-        named_device(c) +
-        " was requested, but this build has no Metal device; choose the device cpu or auto");
   if (c.device == "none")
     throw config_error(named_device(c) + " is refused: actors run on a device; for no GPU, choose cpu");
   throw config_error(named_device(c) +

@@ -35,6 +35,12 @@ chosen_device make_cuda_device(config const& c, std::uint64_t module_key, std::u
 /// The GPU of the device "opencl" or "opencl:NAME" (runtime/player/opencl_player.hpp). Throws std::runtime_error if it
 /// is not available, with the reason and what to do.
 std::shared_ptr<kernel_player> make_opencl_player(config const& c);
+/// The GPU of the device "metal" (runtime/player/metal_player.hpp). Throws std::runtime_error if it is not available,
+/// with the reason and what to do.
+std::shared_ptr<kernel_player> make_metal_player(config const& c);
+/// Empty if this machine may have a GPU with a driver of OpenCL; otherwise why `auto` does not ask for one. To ask
+/// loads all drivers, of which pocl's takes long.
+std::string why_no_opencl();
 /// Empty if there is a GPU and the module was compiled for CUDA; otherwise why `auto` chooses the CPU.
 std::string why_no_cuda(std::uint64_t module_key);
 /// How an error calls the one device that `c` names: "device 'cuda' (RONDO_DEVICE)" if a variable set it.
@@ -42,7 +48,16 @@ std::string named_device(config const& c);
 /// Throws std::runtime_error for a device that is unknown or not available.
 [[noreturn]] void refuse_device(config const& c);
 
+/// Where the GPUs come from that play kernels beside the device `cpu`. A test replaces some.
+struct player_makers {
+  std::shared_ptr<kernel_player> (*metal)(config const& c) = make_metal_player;
+  std::shared_ptr<kernel_player> (*opencl)(config const& c) = make_opencl_player;
+  std::string (*why_no_opencl)() = rondo::why_no_opencl;
+};
+
 /// The devices that `c.device` lists, in its order. Throws std::runtime_error if a requested device is not available.
-std::vector<chosen_device> make_devices(program const& p, config const& c);
+/// `auto` is the first that there is of: `cuda`; `cpu` with a GPU by Metal, or by OpenCL, if the process has portable
+/// kernels; and `cpu`. A processor of OpenCL plays only where it is named.
+std::vector<chosen_device> make_devices(program const& p, config const& c, player_makers const& players = {});
 
 }  // namespace rondo

@@ -140,7 +140,7 @@ std::shared_ptr<kernel_player> player_of(std::vector<chosen_device> const& chose
     throw config_error(
         setting_name(settings, "share_buffers") +
         ": buffers that a GPU's driver has allocated cannot be shared with other processes: leave it "
-        "out, or choose another device than opencl");
+        "out, or choose another device than opencl or metal");
   return found;
 }
 

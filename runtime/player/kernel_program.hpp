@@ -7,8 +7,10 @@
 namespace rondo {
 
 struct kernel_program {
-  char const* name = "";                  // for errors
-  std::span<unsigned char const> spir{};  // LLVM bitcode
+  char const* name = "";                   // for errors
+  std::span<unsigned char const> spir{};   // LLVM bitcode
+  std::span<unsigned char const> spirv{};  // SPIR-V; empty where it was built without llvm-spirv
+  char const* metal = "";                  // a text in Metal's language
 };
 
 // -- for the runtime

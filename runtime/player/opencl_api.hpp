@@ -5,17 +5,21 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
+#include <string>
+
 namespace rondo {
 
 // -- for the runtime
 
-#define RONDO_OPENCL_FUNCTIONS(f)                                                                          \
-  f(clGetPlatformIDs) f(clGetPlatformInfo) f(clGetDeviceIDs) f(clGetDeviceInfo) f(clCreateContext)         \
-      f(clReleaseContext) f(clCreateCommandQueueWithProperties) f(clReleaseCommandQueue)                   \
-          f(clCreateProgramWithBinary) f(clBuildProgram) f(clGetProgramBuildInfo) f(clReleaseProgram)      \
-              f(clCreateKernel) f(clReleaseKernel) f(clSetKernelArg) f(clSetKernelArgSVMPointer)           \
-                  f(clEnqueueNDRangeKernel) f(clSetEventCallback) f(clReleaseEvent) f(clFlush) f(clFinish) \
-                      f(clSVMAlloc) f(clSVMFree)
+#define RONDO_OPENCL_FUNCTIONS(f)                                                                           \
+  f(clGetPlatformIDs) f(clGetPlatformInfo) f(clGetDeviceIDs) f(clGetDeviceInfo) f(clCreateContext)          \
+      f(clReleaseContext) f(clCreateCommandQueueWithProperties) f(clReleaseCommandQueue)                    \
+          f(clCreateProgramWithBinary) f(clCreateProgramWithIL) f(clBuildProgram) f(clGetProgramBuildInfo)  \
+              f(clReleaseProgram) f(clCreateKernel) f(clReleaseKernel) f(clSetKernelArg)                    \
+                  f(clSetKernelArgSVMPointer) f(clEnqueueNDRangeKernel) f(clSetEventCallback)               \
+                      f(clReleaseEvent) f(clFlush) f(clFinish) f(clSVMAlloc) f(clSVMFree) f(clCreateBuffer) \
+                          f(clReleaseMemObject) f(clSetMemObjectDestructorCallback) f(clEnqueueMapBuffer)   \
+                              f(clEnqueueUnmapMemObject)
 
 /// As they are called in OpenCL. A test replaces some of them.
 struct opencl_api {
@@ -28,6 +32,8 @@ struct opencl_api {
 opencl_api const& load_opencl();
 
 /// "CL_OUT_OF_RESOURCES (-5)".
-char const* name_of_opencl(cl_int status) noexcept;
+std::string text_of_opencl(cl_int status);
+/// Throws std::runtime_error for an error; `what` is what was wanted.
+void check_opencl(cl_int status, char const* what);
 
 }  // namespace rondo

@@ -7,9 +7,13 @@
 #include "actors/video/stages/waveform.hpp"
 #include "runtime/core/make_device.hpp"
 #include "runtime/core/runtime_core.hpp"
-#include "runtime/player/opencl_player.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
+#include "tests/player/opencl_variants.hpp"
+#include "tests/player/players.hpp"
+#if defined(RONDO_METAL_STAND_IN)
+#include "runtime/player/metal_player.hpp"
+#endif
 
 namespace pipeline_test {
 RONDO_STAGES(stages, rondo::video::test_pattern, rondo::video::blur, rondo::video::waveform,
@@ -18,12 +22,11 @@ RONDO_STAGES(stages, rondo::video::test_pattern, rondo::video::blur, rondo::vide
 RONDO_KERNELS(rondo::video::pixel_kernels)
 
 using namespace rondo;
+using rondo::test::pocl;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
 namespace {
-
-constexpr char const* pocl = "Portable Computing Language";
 
 using pictures = std::vector<std::vector<std::byte>>;
 
@@ -62,13 +65,33 @@ pictures shown_on_cpu(std::uint64_t ticks) {
   return shown_by(rt, ticks);
 }
 
-/// The device `cpu` with a GPU whose functions are these.
-std::vector<chosen_device> with_player(opencl_api const& api) {
+std::vector<chosen_device> with_player(std::shared_ptr<kernel_player> player) {
   config c;
   c.device = "cpu";
   auto devices = make_devices(program_of<pipeline_test::stages>(), c);
-  devices.front().player = std::make_shared<opencl_player>(all_kernels(), pocl, api);
+  devices.front().player = std::move(player);
   return devices;
+}
+
+/// The devices of these names, where OpenCL's first device is pocl as a GPU, and Metal is the stand-in if `has_metal`.
+std::vector<chosen_device> devices_with_gpus(std::string const& names, bool has_metal, bool shares = false) {
+  config c;
+  c.device = names;
+  c.share_buffers = shares;
+  player_makers makers;
+  makers.why_no_opencl = [] { return std::string(); };
+  makers.opencl = [](config const&) -> std::shared_ptr<kernel_player> {
+    return std::make_shared<opencl_player>(all_kernels(), "", test::opencl_with_gpu());
+  };
+#if defined(RONDO_METAL_STAND_IN)
+  if (has_metal)
+    makers.metal = [](config const&) -> std::shared_ptr<kernel_player> {
+      return std::make_shared<metal_player>(all_kernels());
+    };
+#else
+  static_cast<void>(has_metal);
+#endif
+  return make_devices(program_of<pipeline_test::stages>(), c, makers);
 }
 
 }  // namespace
@@ -97,7 +120,8 @@ TEST_CASE("a pipeline whose GPU is lost goes on on the host with the same pictur
                                                 event);
   };
   constexpr std::uint64_t ticks = 40;
-  runtime rt{use<pipeline_test::stages>, config{}, with_player(api)};
+  runtime rt{use<pipeline_test::stages>, config{},
+             with_player(std::make_shared<opencl_player>(all_kernels(), pocl, api))};
   std::atomic<int> told{0};
   auto const log = rt.on_log([&told](log_line const& l) {
     if (l.text.find("its kernels work on the host from now on") != std::string::npos) ++told;
@@ -112,11 +136,8 @@ TEST_CASE("a pipeline whose GPU is lost goes on on the host with the same pictur
 }
 
 TEST_CASE("a stage whose kernels the process does not have works on the host, and says so once", "[player]") {
-  config c;
-  c.device = "cpu";
-  auto devices = make_devices(program_of<pipeline_test::stages>(), c);
-  devices.front().player = std::make_shared<opencl_player>(std::vector<kernel_program const*>{}, pocl);
-  runtime rt{use<pipeline_test::stages>, config{}, std::move(devices)};
+  runtime rt{use<pipeline_test::stages>, config{},
+             with_player(std::make_shared<opencl_player>(std::vector<kernel_program const*>{}, pocl))};
   std::atomic<int> told{0};
   auto const log = rt.on_log([&told](log_line const& l) {
     if (l.text.find("there is no kernel") != std::string::npos) ++told;
@@ -135,4 +156,72 @@ TEST_CASE("a device of OpenCL that is not there is refused with those that are",
   CHECK_THROWS_WITH(
       (runtime{use<pipeline_test::stages>, {.device = std::string("opencl:") + pocl, .share_buffers = true}}),
       Contains("share_buffers") && Contains("opencl"));
+}
+
+TEST_CASE("a pipeline on mapped memory shows the host's pictures", "[player]") {
+  constexpr std::uint64_t ticks = 20;
+  runtime rt{use<pipeline_test::stages>, config{},
+             with_player(
+                 std::make_shared<opencl_player>(all_kernels(), pocl, test::opencl_without_shared_memory()))};
+  CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
+  CHECK(rt.core().player()->played() == 2 * ticks);
+}
+
+TEST_CASE("a pipeline whose GPU hangs goes on on the host after the limit", "[player]") {
+  static std::atomic<int> left;
+  static std::vector<std::pair<void(CL_CALLBACK*)(cl_event, cl_int, void*), void*>> hanging;
+  left = 10;  // lists
+  auto api = load_opencl();
+  api.clSetEventCallback = [](cl_event event, cl_int status, void(CL_CALLBACK * f)(cl_event, cl_int, void*),
+                              void* data) -> cl_int {
+    if (left-- > 0) return load_opencl().clSetEventCallback(event, status, f, data);
+    hanging.emplace_back(f, data);
+    return CL_SUCCESS;
+  };
+  constexpr std::uint64_t ticks = 20;
+  {
+    runtime rt{use<pipeline_test::stages>, config{},
+               with_player(std::make_shared<opencl_player>(all_kernels(), pocl, api, 100ms))};
+    CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
+    CHECK(rt.core().player()->is_lost());
+  }
+  for (auto const& [f, data] : hanging) f(nullptr, CL_COMPLETE, data);  // the player is gone
+}
+
+#if defined(RONDO_METAL_STAND_IN)
+TEST_CASE("a pipeline on Metal's stand-in shows the host's pictures, and copies nothing", "[player]") {
+  constexpr std::uint64_t ticks = 20;
+  runtime rt{use<pipeline_test::stages>, config{}, devices_with_gpus("metal", true)};
+  CHECK(rt.info().name == "cpu");
+  CHECK_THAT(rt.info().description, Contains("kernels on Metal, stand-in on pocl"));
+  CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
+  CHECK(rt.core().player()->played() == 2 * ticks);
+  CHECK(rt.transfers().bytes == 0);
+}
+#endif
+
+TEST_CASE("auto takes a GPU of Metal before one of OpenCL, and none that is a processor", "[player]") {
+  auto const chosen = [](bool has_metal, bool shares = false) {
+    return std::move(devices_with_gpus("auto", has_metal, shares).front());
+  };
+  if (auto const first = chosen(false); first.dev->info().name != "cpu") return;  // there is a GPU of CUDA
+  auto const opencl = chosen(false);
+  REQUIRE(opencl.player);
+  CHECK_THAT(opencl.player->description(), Contains(pocl));
+  CHECK_THAT(opencl.reason, Contains("chosen by auto") && Contains("Metal needs macOS with an Apple GPU") &&
+                                Contains("kernels play on OpenCL, "));
+#if defined(RONDO_METAL_STAND_IN)
+  auto const metal = chosen(true);
+  REQUIRE(metal.player);
+  CHECK(metal.player->description() == "Metal, stand-in on pocl");
+#endif
+  CHECK_FALSE(chosen(false, true).player);  // its memory cannot be shared with other processes
+  // The real OpenCL of this machine: a processor is no GPU.
+  config c;
+  c.device = "auto";
+  player_makers makers;
+  makers.why_no_opencl = [] { return std::string(); };
+  auto const here = std::move(make_devices(program_of<pipeline_test::stages>(), c, makers).front());
+  if (here.player) CHECK(here.player->description().find(pocl) == std::string::npos);
+  if (!here.player) CHECK_THAT(here.reason, Contains("OpenCL has no GPU; there are") && Contains(pocl));
 }

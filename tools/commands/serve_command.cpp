@@ -455,7 +455,7 @@ void add_serve_command(CLI::App& app, served_module module, int& exit_status) {
   c.add_option("--listen", a->listen, "unix:PATH or tcp:ADDRESS:PORT; can be repeated");
   c.add_option("--actor", a->actors, "launch an actor, NAME=BEHAVIOUR; can be repeated");
   c.add_option("--device", a->device,
-               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or a comma-separated list");
+               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or a comma-separated list");
   c.add_option(
       "--nats", a->nats,
       "also answer the subjects rondo.NAME.ACTOR on this NATS server, nats://HOST:PORT or tls://HOST:PORT; "

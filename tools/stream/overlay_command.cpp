@@ -191,7 +191,7 @@ void add_overlay_command(CLI::App& app, int& exit_status) {
       ->check(CLI::ExistingDirectory);
   service::add_number(c, "--frames", o->frames, "stop after this many frames of each clip", 1, 1'000'000'000);
   c.add_option("--device", o->device,
-               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or several with commas between");
+               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or several with commas");
   service::add_number(c, "--teams", o->teams, "teams that run handlers; 0: one per core", 0, 65536);
   service::add_number(c, "--tiles", o->tiles, "parts of a frame on which teams work at once", 1, 1024)
       .default_str(std::to_string(o->tiles));

@@ -56,6 +56,7 @@ std::unique_ptr<runtime> make_runtime(config const& settings) try {
 bool names_host(std::string const& device) {
   auto const listed = ',' + device + ',';
   return listed.find(",cpu,") != std::string::npos || listed.find(",opencl") != std::string::npos ||
+         listed.find(",metal,") != std::string::npos ||
          (device == "auto" && !why_no_cuda(stream_stages::key).empty());
 }
 

@@ -61,7 +61,7 @@ void add_stream_command(CLI::App& app, int& exit_status) {
                       1e6);
   service::add_number(c, "--ticks", a->ticks, "end after so many ticks", 1, 1'000'000'000'000'000);
   c.add_option("--device", a->device,
-               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, or several with commas between");
+               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or several with commas");
   c.add_option("--listen", a->listen, "endpoint for `rondo top`: unix:PATH or tcp:ADDRESS:PORT");
   c.add_option("--metrics", a->metrics, "ADDRESS:PORT at which Prometheus reads metrics");
   auto* const checkpoint =
