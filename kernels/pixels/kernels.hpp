@@ -38,23 +38,16 @@ struct blur_work {
   blur_weights weights;
 };
 
-/// Calls one of a macro's functions, which are for one radius each.
+/// Calls one of a macro's functions, which are for even radii: a weight beyond the blur's own radius is 0, and half as
+/// much code is compiled where the program starts.
 #define RONDO_WITH_RADIUS(radius, call) \
-  switch (radius) {                     \
+  switch (((radius) + 1) / 2) {         \
     case 1:                             \
-      return call(1);                   \
-    case 2:                             \
       return call(2);                   \
-    case 3:                             \
-      return call(3);                   \
-    case 4:                             \
+    case 2:                             \
       return call(4);                   \
-    case 5:                             \
-      return call(5);                   \
-    case 6:                             \
+    case 3:                             \
       return call(6);                   \
-    case 7:                             \
-      return call(7);                   \
     default:                            \
       return call(8);                   \
   }

@@ -18,6 +18,11 @@ RONDO_PIXELS i32 least(i32 a, i32 b) { return a < b ? a : b; }
 RONDO_PIXELS i32 most(i32 a, i32 b) { return a > b ? a : b; }
 RONDO_PIXELS i32 within(i32 x, i32 low, i32 high) { return most(low, least(x, high)); }
 
+/// The first column from `begin` on, not below 0, that belongs to the lane `first` of `step` lanes.
+RONDO_PIXELS i32 first_from(i32 begin, i32 first, i32 step) {
+  return begin + (first - begin % step + step) % step;
+}
+
 /// v / 255, rounded; exact for v up to 255 * 255.
 RONDO_PIXELS u16 over_255(u16 v) {
   u16 const t = static_cast<u16>(v + 128);

@@ -85,6 +85,11 @@ std::string info_text(Get const& get) {
 
 constexpr std::uint32_t most_lanes = 256;  // that share a row on a GPU
 
+/// The kernel whose work-items take whole rows (kernels/portable/kernel.hpp).
+std::string of_rows(std::string const& kernel) {
+  return kernel.substr(0, kernel.rfind("_kernel")) + "_rows_kernel";
+}
+
 }  // namespace
 
 // -- memory
@@ -197,7 +202,8 @@ cl_kernel opencl_player::kernel_of(std::string const& name) {
   if (known != kernels_.end()) return known->second.get();
   for (auto const& program : programs_) {
     cl_int status = CL_SUCCESS;
-    auto* const made = cl_.clCreateKernel(program.get(), name.c_str(), &status);
+    auto* const made =
+        cl_.clCreateKernel(program.get(), (is_processor_ ? of_rows(name) : name).c_str(), &status);
     if (made == nullptr || status != CL_SUCCESS) continue;
     kernels_.emplace(name,
                      handle<cl_kernel, decltype(opencl_api::clReleaseKernel)>(made, cl_.clReleaseKernel));
