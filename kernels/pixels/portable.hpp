@@ -12,6 +12,7 @@ namespace pixels {
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
+typedef short i16;
 typedef int i32;
 
 RONDO_PIXELS i32 least(i32 a, i32 b) { return a < b ? a : b; }

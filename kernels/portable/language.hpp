@@ -2,15 +2,24 @@
 // source.
 //
 // Plain functions over pointers, C++14, without exceptions, references into buffers, double, and 64-bit atomics. A
-// pointer into a buffer names its address space: RONDO_BUFFER.
+// pointer into a buffer names its address space: RONDO_BUFFER. Where RONDO_TABLE is defined, it declares a constant
+// table, which is not within a function; elsewhere a table is static within the function that uses it.
 #pragma once
+
+#if !defined(__METAL_VERSION__)
+#define RONDO_RESTRICT __restrict
+#else
+#define RONDO_RESTRICT
+#endif
 
 #if defined(__OPENCL_CPP_VERSION__)
 #define RONDO_BUFFER __global
+#define RONDO_TABLE __constant
 // Inlined, so that what is known where it is called is known within: the step of a loop, say.
 #define RONDO_PORTABLE inline __attribute__((always_inline))
 #elif defined(__METAL_VERSION__)
 #define RONDO_BUFFER device
+#define RONDO_TABLE constant
 #define RONDO_PORTABLE inline
 #elif defined(__CUDACC__)
 #define RONDO_BUFFER
