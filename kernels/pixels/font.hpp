@@ -123,9 +123,8 @@ RONDO_PIXELS u8 glyph_row(char c, i32 row) {
   static constexpr u8 glyph_dots[glyph_count][glyph_rows] = {RONDO_GLYPH_DOTS};
 #endif
   i32 const index = static_cast<i32>(static_cast<u8>(c)) - 32;
-  return static_cast<u8>(index >= 0 && index < glyph_count && row >= 0 && row < glyph_rows
-                             ? glyph_dots[index][row]
-                             : 0);
+  return static_cast<u8>(
+      index >= 0 && index < glyph_count && row >= 0 && row < glyph_rows ? glyph_dots[index][row] : 0);
 }
 #undef RONDO_GLYPH_DOTS
 

@@ -85,8 +85,8 @@ struct layer_work {
 };
 RONDO_PIXELS void draw_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
                              layer_work a, work_item at) {
-  layer_row(row_of(to, a.to, at.row), row_of(from, a.from, at.row), row_of(from, a.opacities, a.shrink * at.row),
-            a.shrink, a.width, at.lane, at.lanes);
+  layer_row(row_of(to, a.to, at.row), row_of(from, a.from, at.row),
+            row_of(from, a.opacities, a.shrink * at.row), a.shrink, a.width, at.lane, at.lanes);
 }
 RONDO_KERNEL(draw_layer, layer_work);
 /// Of one without opacities.

@@ -18,6 +18,7 @@ class host_player final : public kernel_player {
   /// Plays what it was given to the end.
   ~host_player() override;
 
+  std::string name() const override { return "host-thread"; }
   std::string description() const override { return "a thread of the host"; }
   std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
   void play(std::vector<kernel_call> calls, ended done) override;

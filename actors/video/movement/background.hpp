@@ -64,9 +64,9 @@ namespace detail {
 RONDO_HD inline pixels::background_rows rows_at(background_ref const& m, frame_view const& frame,
                                                 image_view<std::uint8_t> const& mask, std::int32_t r) {
   std::ptrdiff_t const at = static_cast<std::ptrdiff_t>(r) * m.stride;
-  return {frame.y.row(2 * r), frame.y.row(2 * r + 1), frame.u.row(r),  frame.v.row(r),  m.mean_y + at,
-          m.mean_u + at,      m.mean_v + at,          m.confidence + at, m.next_y + at, m.next_u + at,
-          m.next_v + at,      m.next_confidence + at, m.deviation + at,  mask.row(r),   m.width};
+  return {frame.y.row(2 * r), frame.y.row(2 * r + 1), frame.u.row(r),    frame.v.row(r), m.mean_y + at,
+          m.mean_u + at,      m.mean_v + at,          m.confidence + at, m.next_y + at,  m.next_u + at,
+          m.next_v + at,      m.next_confidence + at, m.deviation + at,  mask.row(r),    m.width};
 }
 
 }  // namespace detail

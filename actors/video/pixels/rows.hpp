@@ -22,8 +22,8 @@ void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
 void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& w);
 void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 width);
 void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width);
-void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y, pixels::band_colours const& colours,
-          i32 width);
+void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
+          pixels::band_colours const& colours, i32 width);
 void subtract(pixels::background_rows const& r, pixels::background_limits const& limits);
 }  // namespace whole_rows
 

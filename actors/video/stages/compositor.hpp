@@ -39,10 +39,10 @@ struct compositor {
     auto const below = ctx.edit<"video">();
     if (!below) return;
     each_part(ctx, below, [&](streams::frame_in<image> const& layer, part const& p) {
-      pixels::layer_work const work{place_of(p.to, below.data), place_of(p.from, layer.data),
-                                    p.opacities.data != nullptr ? place_of(p.opacities, layer.data)
-                                                                : pixels::plane_place{},
-                                    p.shrink, p.to.width};
+      pixels::layer_work const work{
+          place_of(p.to, below.data), place_of(p.from, layer.data),
+          p.opacities.data != nullptr ? place_of(p.opacities, layer.data) : pixels::plane_place{}, p.shrink,
+          p.to.width};
       kernel_buffers const buffers{{below.data, kernel_buffers::read(layer.data)}};
       list.add(p.opacities.data != nullptr ? pixels::draw_layer_kernel : pixels::copy_layer_kernel, work,
                buffers, static_cast<std::uint32_t>(p.to.height), static_cast<std::uint32_t>(p.to.width));
@@ -71,8 +71,8 @@ struct compositor {
   };
   /// Calls f(layer, part) for each, the lowest layer first.
   template <class F>
-  RONDO_HD static void each_part(streams::stage_context<compositor>& ctx, streams::frame_out<image> const& below,
-                                 F const& f) {
+  RONDO_HD static void each_part(streams::stage_context<compositor>& ctx,
+                                 streams::frame_out<image> const& below, F const& f) {
     auto const picture = planes_at(below.about, below.data);
     each_part(ctx, picture, ctx.input<"layer1">(), 0, f);
     each_part(ctx, picture, ctx.input<"layer2">(), 1, f);

@@ -78,8 +78,8 @@ struct frame_rate {
   }
   /// Calls f(plane, work) with the part of each plane that the text covers.
   template <class F>
-  RONDO_HD static void each_plane(streams::stage_context<frame_rate>& ctx, streams::frame_out<image> const& to,
-                                  F const& f) {
+  RONDO_HD static void each_plane(streams::stage_context<frame_rate>& ctx,
+                                  streams::frame_out<image> const& to, F const& f) {
     auto const picture = planes_at(to.about, to.data);
     auto const scale = scale_for(ctx.options(), to.about);
     std::int32_t const width = letters * glyph_advance * scale, margin = 2 * scale;

@@ -70,9 +70,10 @@ struct find_movement {
                                        model.stride,
                                        model.width,
                                        limits_of(movement_params{}.background)};
-    list.add(scene_.scene->relearn != 0 ? pixels::learn_background_kernel : pixels::subtract_background_kernel,
-             work, {{ctx.scratch(), kernel_buffers::read(in.data)}}, static_cast<std::uint32_t>(model.height),
-             static_cast<std::uint32_t>(model.width));
+    list.add(
+        scene_.scene->relearn != 0 ? pixels::learn_background_kernel : pixels::subtract_background_kernel,
+        work, {{ctx.scratch(), kernel_buffers::read(in.data)}}, static_cast<std::uint32_t>(model.height),
+        static_cast<std::uint32_t>(model.width));
     return true;
   }
   RONDO_HD std::uint32_t tiles(streams::stage_context<find_movement>& ctx, streams::tick const&,
@@ -145,8 +146,8 @@ struct draw_movement {
     if (!to) return;
     auto const frame = frame_of(to.about, to.data);
     list.add(pixels::draw_shapes_kernel,
-             {place_of(frame.y, to.data), place_of(frame.u, to.data), place_of(frame.v, to.data), frame.y.width,
-              frame.y.height},
+             {place_of(frame.y, to.data), place_of(frame.u, to.data), place_of(frame.v, to.data),
+              frame.y.width, frame.y.height},
              {{to.data, kernel_buffers::read(shapes.data)}}, static_cast<std::uint32_t>(frame.u.height),
              static_cast<std::uint32_t>(frame.u.width));
   }

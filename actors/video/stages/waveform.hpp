@@ -109,7 +109,7 @@ struct waveform {
   /// Two parabolas in place of a sine; the period is 65536.
   RONDO_HD static std::int32_t parabola(std::uint32_t phase) {
     auto const x = static_cast<std::int32_t>(phase & 32767u);
-    auto const arch = static_cast<std::int32_t>(static_cast<std::int64_t>(x) * (32768 - x) / 8192);
+    auto const arch = x * (32768 - x) / 8192;
     return (phase & 32768u) != 0 ? -pixels::least(arch, 32767) : pixels::least(arch, 32767);
   }
 };

@@ -14,7 +14,14 @@
 namespace rondo::streams {
 
 /// Which devices a graph may use.
-enum class backend { automatic, cpu, cuda, metal, emulated };
+enum class backend { automatic, cpu, cuda, metal, emulated, opencl };
+
+/// Where a stage's work is done if it has kernels, and a GPU plays them beside its device (docs/fallback.md).
+enum class kernel_choice {
+  measured,  // where a tick takes less time
+  host,      // on the device
+  player,    // on the GPU
+};
 
 /// How a graph runs.
 struct graph_options {
@@ -34,9 +41,10 @@ struct graph_options {
 
 /// How a stage runs.
 struct stage_options {
-  std::optional<std::uint32_t> device{};  // index in the runtime's list; empty: negotiated
-  std::uint32_t replicas = 1;             // so many instances take its frames in turn; their order is kept
-  std::uint32_t attempts = 3;             // to process a tick; then its frames are given up, and counted
+  std::optional<std::uint32_t> device{};            // index in the runtime's list; empty: negotiated
+  kernel_choice kernels = kernel_choice::measured;  // beside its device
+  std::uint32_t replicas = 1;  // so many instances take its frames in turn; their order is kept
+  std::uint32_t attempts = 3;  // to process a tick; then its frames are given up, and counted
   supervision supervise{.max_restarts = 100};  // what follows a failure, as for any actor
 };
 
