@@ -45,8 +45,8 @@ RONDO_PIXELS void band_columns(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low,
   }
 }
 
-/// One colour in the columns where row `y` lies between `low[x]` and `high[x]`, else the other one. `column_step`: 1, or
-/// 2 if the plane has half as many samples as there are columns.
+/// One colour in the columns where row `y` lies between `low[x]` and `high[x]`, else the other one. `column_step`: 1,
+/// or 2 if the plane has half as many samples as there are columns.
 RONDO_PIXELS void band_row(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low, RONDO_BUFFER u16 const* high,
                            i32 column_step, u16 y, band_colours c, i32 width, i32 first, i32 step) {
   if (column_step == 1) return band_columns<1>(to, low, high, y, c, width, first, step);

@@ -26,24 +26,24 @@ struct work_item {
 
 // One lane that takes whole rows is a kernel of its own, NAME_rows_kernel: with a step that the compiler knows, a
 // processor's loops are vectorised, and a driver compiles the one of the two that is played.
-#define RONDO_KERNEL(name, arguments)                                                                            \
-  __kernel void name##_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1,      \
-                              __global unsigned char* __restrict b2, __global unsigned char* __restrict b3,      \
-                              arguments a) {                                                                     \
-    ::rondo::work_item at;                                                                                       \
-    at.row = static_cast<int>(get_global_id(1));                                                                 \
-    at.lane = static_cast<int>(get_global_id(0));                                                                \
-    at.lanes = static_cast<int>(get_global_size(0));                                                             \
-    name(b0, b1, b2, b3, a, at);                                                                                 \
-  }                                                                                                              \
-  __kernel void name##_rows_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1, \
-                                   __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, \
-                                   arguments a) {                                                                \
-    ::rondo::work_item at;                                                                                       \
-    at.row = static_cast<int>(get_global_id(1));                                                                 \
-    at.lane = 0;                                                                                                 \
-    at.lanes = 1;                                                                                                \
-    name(b0, b1, b2, b3, a, at);                                                                                 \
+#define RONDO_KERNEL(name, arguments)                                                                       \
+  __kernel void name##_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1, \
+                              __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, \
+                              arguments a) {                                                                \
+    ::rondo::work_item at;                                                                                  \
+    at.row = static_cast<int>(get_global_id(1));                                                            \
+    at.lane = static_cast<int>(get_global_id(0));                                                           \
+    at.lanes = static_cast<int>(get_global_size(0));                                                        \
+    name(b0, b1, b2, b3, a, at);                                                                            \
+  }                                                                                                         \
+  __kernel void name##_rows_kernel(                                                                         \
+      __global unsigned char* __restrict b0, __global unsigned char* __restrict b1,                         \
+      __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, arguments a) {          \
+    ::rondo::work_item at;                                                                                  \
+    at.row = static_cast<int>(get_global_id(1));                                                            \
+    at.lane = 0;                                                                                            \
+    at.lanes = 1;                                                                                           \
+    name(b0, b1, b2, b3, a, at);                                                                            \
   }
 
 #elif defined(__METAL_VERSION__)

@@ -30,8 +30,8 @@
 //     void kernels(stage_context&, tick const&, kernel_list&);
 //
 // It takes its outputs as `process` does, and lists kernels that write the same bytes. `process` runs where no such GPU
-// is, and for a tick at which it was lost; what a lost list has changed in place stays changed, as after any attempt that
-// failed. A wide stage has kernels for some of its phases, instead of tiles, and says for which:
+// is, and for a tick at which it was lost; what a lost list has changed in place stays changed, as after any attempt
+// that failed. A wide stage has kernels for some of its phases, instead of tiles, and says for which:
 //
 //     bool kernels(stage_context&, tick const&, std::uint32_t phase, kernel_list&);
 //
@@ -58,13 +58,14 @@ requires requires { Stage::phases; }
 inline constexpr bool is_wide<Stage> = true;
 
 template <class Stage>
-concept lists_kernels =
-    (!is_wide<Stage> && requires(Stage s, stage_context<Stage> & c, tick const& t, kernel_list& list) {
-      { s.kernels(c, t, list) } -> std::same_as<void>;
-    }) ||
-    (is_wide<Stage> && requires(Stage s, stage_context<Stage> & c, tick const& t, kernel_list& list) {
-      { s.kernels(c, t, 0u, list) } -> std::same_as<bool>;
-    });
+concept lists_kernels = (!is_wide<Stage> &&
+                         requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
+                           { s.kernels(c, t, list) } -> std::same_as<void>;
+                         }) ||
+                        (is_wide<Stage> &&
+                         requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
+                           { s.kernels(c, t, 0u, list) } -> std::same_as<bool>;
+                         });
 
 }  // namespace detail
 
@@ -238,7 +239,8 @@ struct stage_of {
     auto const outcome = memory->link->outcome();
     if (outcome == host_link::played::not_yet) return;
     memory->phases.has_kernels_playing = false;
-    bool const is_whole = outcome == host_link::played::whole;  // if not, the GPU was lost: the same on the host
+    bool const is_whole =
+        outcome == host_link::played::whole;  // if not, the GPU was lost: the same on the host
     if constexpr (is_wide) {
       return is_whole ? end_phase(ctx, loop) : tell_phase(ctx);
     } else {

@@ -1,4 +1,5 @@
-// Movement with a GPU beside the device `cpu`: a wide stage, of which one phase has kernels, and one that draws in place.
+// Movement with a GPU beside the device `cpu`: a wide stage, of which one phase has kernels, and one that draws in
+// place.
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "actors/video/stages/movement.hpp"
 #include "actors/video/stages/sinks.hpp"

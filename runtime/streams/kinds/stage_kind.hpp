@@ -232,7 +232,8 @@ consteval void check_functions() {
   static_assert(
       !names_kernels<Stage> || lists_kernels<Stage>,
       "a stage's `kernels` is to be: void kernels(streams::stage_context<Stage>&, streams::tick const&, "
-      "kernel_list&), or, of a wide stage: bool kernels(streams::stage_context<Stage>&, streams::tick const&, "
+      "kernel_list&), or, of a wide stage: bool kernels(streams::stage_context<Stage>&, streams::tick "
+      "const&, "
       "std::uint32_t phase, kernel_list&)");
   static_assert(
       names_due<Stage> == has_own_ticks<Stage>,
