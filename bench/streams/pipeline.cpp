@@ -6,6 +6,10 @@
 //   copies        five threads with queues between them; each edge copies the picture into memory allocated for it
 //   loop          one thread that calls the same pixel code, without any runtime
 //   bare          a graph of stages that do nothing: what the runtime itself costs
+//   played        as `rondo`, but all kernels play on a GPU beside `cpu` (--player), such as pocl on the processor
+//   chosen        the same, but each stage works where it was measured to be faster
+//   soft          the blur alone, on `cpu`
+//   soft_played   the same with its kernels on the player
 //   negotiated    a graph on `emulated`, whose copies take as long as on PCI Express
 //   naive         the same, where each picture goes to the host and back between two stages, with memory allocated for
 //                 it
@@ -17,6 +21,9 @@
 #include <mutex>
 
 #include "actors/video/video_module.hpp"
+#if defined(RONDO_HAS_OPENCL)
+#include "actors/video/pixels/pixel_kernels.hpp"
+#endif
 #include "bench/streams/placed.hpp"
 #include "bench/streams/plain.hpp"
 #include "runtime/streams/graph.hpp"
@@ -35,11 +42,15 @@ struct idle_stage {
 };
 struct idle_source {
   using ports = streams::ports<streams::out<"video", image>>;
-  static void spec(streams::options_of<idle_source> const&, streams::spec_of<idle_source>& s) {
-    s.out<"video">({16, 16});
+  struct options {
+    std::int32_t width = 16, height = 16;
+  };
+  static void spec(options const& o, streams::spec_of<idle_source>& s) {
+    s.out<"video">({o.width, o.height});
   }
   void process(streams::stage_context<idle_source>& ctx, streams::tick const&) {
-    static_cast<void>(ctx.output<"video">({16, 16}));
+    auto const& o = ctx.options();
+    static_cast<void>(ctx.output<"video">({o.width, o.height}));
   }
 };
 
@@ -57,10 +68,10 @@ struct arrivals {
 RONDO_STAGES(bench_stages, test_pattern, blur, waveform, frame_rate, callback_sink, idle_source, idle_stage,
              null_sink)
 
-outcome run_graph(work const& w, double rate) {
-  runtime rt{use<bench_stages>, {.device = "cpu", .teams = w.teams}};
+outcome run_graph(work const& w, double rate, std::string const& device = "cpu", bool measure = false) {
+  runtime rt{use<bench_stages>, {.device = device, .teams = w.teams}};
   arrivals seen;
-  streams::graph g{rt, {.rate = rate, .ticks = w.frames, .window = w.window}};
+  streams::graph g{rt, {.rate = rate, .ticks = w.frames, .window = w.window, .measure = measure}};
   auto const pattern = g.add<test_pattern>("pattern", {.width = w.width, .height = w.height});
   auto const soft = g.add<blur>("soft", {.sigma = w.sigma}, {.replicas = w.replicas});
   auto const wave = g.add<waveform>("wave");
@@ -70,6 +81,7 @@ outcome run_graph(work const& w, double rate) {
   g.connect(soft.out<"video">(), wave.in<"video">());
   g.connect(wave.out<"video">(), shown.in<"video">());
   g.connect(shown.out<"video">(), to.in<"video">());
+  if (measure) static_cast<void>(g.explain());  // which is kept
   auto o = timed(w.frames, [&] {
     g.start();
     if (auto const e = g.wait()) throw std::runtime_error(e.message() + ": " + g.why_failed());
@@ -78,6 +90,20 @@ outcome run_graph(work const& w, double rate) {
   o.frames = seen.ns.size();
   if (!seen.ns.empty()) o.p50_latency_ns = seen.ns[seen.ns.size() / 2];
   return o;
+}
+
+outcome run_soft(work const& w, std::string const& device) {
+  runtime rt{use<bench_stages>, {.device = device, .teams = w.teams}};
+  streams::graph g{rt, {.ticks = w.frames, .window = w.window, .measure = false}};
+  auto const from = g.add<idle_source>("from", {.width = w.width, .height = w.height});
+  auto const soft = g.add<blur>("soft", {.sigma = w.sigma});
+  auto const to = g.add<null_sink>("to");
+  g.connect(from.out<"video">(), soft.in<"video">());
+  g.connect(soft.out<"video">(), to.in<"video">());
+  return timed(w.frames, [&] {
+    g.start();
+    if (auto const e = g.wait()) throw std::runtime_error(e.message());
+  });
 }
 
 outcome run_bare(work const& w) {
@@ -118,15 +144,22 @@ void print(std::string const& way, work const& w, std::string const& where, doub
 
 }  // namespace pipeline_bench
 using namespace pipeline_bench;
+#if defined(RONDO_HAS_OPENCL)
+RONDO_KERNELS(rondo::video::pixel_kernels)
+#endif
 
 int main(int argc, char** argv) {
   work w;
   std::string way = "rondo";
   auto where = ends::device;
+  std::string player = "opencl:Portable";
   double rate = 0;
   CLI::App app{"Measures the five-stage pipeline"};
-  app.add_option("--way", way, "rondo, paced, copies, loop, bare, negotiated or naive")
-      ->check(CLI::IsMember({"rondo", "paced", "copies", "loop", "bare", "negotiated", "naive"}));
+  app.add_option("--way", way,
+                 "rondo, paced, copies, loop, bare, negotiated, naive, played, chosen, soft or soft_played")
+      ->check(CLI::IsMember({"rondo", "paced", "copies", "loop", "bare", "negotiated", "naive", "played",
+                             "chosen", "soft", "soft_played"}));
+  app.add_option("--player", player, "the device of played, chosen and soft_played");
   app.add_option("--load", w.of, "pixels, or transport: the stages touch 8 bytes")
       ->transform(CLI::CheckedTransformer(loads));
   app.add_option("--ends", where, "where source and sink of negotiated and naive work: device, mixed or host")
@@ -149,6 +182,10 @@ int main(int argc, char** argv) {
                    : way == "bare" ? run_bare(w)
                    : way == "loop" ? run_loop(w)
                    : way == "copies"         ? run_copies(w)
+                   : way == "played"         ? run_graph(w, rate, player)
+                   : way == "chosen"         ? run_graph(w, rate, player, true)
+                   : way == "soft"           ? run_soft(w, "cpu")
+                   : way == "soft_played"    ? run_soft(w, player)
                    : w.of == load::transport ? run_on_cpu(w)
                                              : run_graph(w, rate);
     print(way, w, is_placed ? name_in(all_ends, where) : "", rate, o);

@@ -58,7 +58,7 @@ void make_band(image const& about, std::byte* data, std::vector<u16>& lines, std
     std::int32_t const half = p == 0 ? 1 : 2, top = (about.height - band) / half;
     for (std::int32_t y = 0; y < band / half; ++y)
       row.band(picture.of[p].row(top + y), lines.data(), lines.data() + width, half,
-               static_cast<u16>(half * y), 220, 230, 16, 96, picture.of[p].width);
+               static_cast<u16>(half * y), {220, 230, 16, 96}, picture.of[p].width);
   }
   std::int32_t const scale = frame_rate::scale_for({}, about), letters = frame_rate::letters * 6 * scale;
   mask.assign(static_cast<std::size_t>(letters), 200);

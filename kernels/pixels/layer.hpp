@@ -17,7 +17,7 @@ RONDO_PIXELS void layer_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* layer, R
     for (i32 x = first; x < width; x += step) to[x] = over(layer[x], opacity[2 * x], to[x]);
 }
 
-/// One colour where a mask is: `mask` has an opacity for each sample of the row.
+/// One colour where a mask is: `mask` has an opacity for each sample of the row, or, with a step of 2, for two.
 RONDO_PIXELS void mask_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* mask, i32 mask_step, u8 value,
                            i32 width, i32 first, i32 step) {
   for (i32 x = first; x < width; x += step) {
@@ -26,17 +26,31 @@ RONDO_PIXELS void mask_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* mask, i32
   }
 }
 
-/// One colour in the columns where row `y` lies between `low[x]` and `high[x]`, else `outside`; both with an opacity.
-RONDO_PIXELS void band_row(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low, RONDO_BUFFER u16 const* high,
-                           i32 column_step, u16 y, u8 inside, u8 inside_opacity, u8 outside,
-                           u8 outside_opacity, i32 width, i32 first, i32 step) {
-  u16 const in_value = over_255(static_cast<u16>(inside * inside_opacity));
-  u16 const out_value = over_255(static_cast<u16>(outside * outside_opacity));
+/// The colours of a band, with their opacities.
+struct band_colours {
+  u8 inside, inside_opacity;
+  u8 outside, outside_opacity;
+};
+
+/// Of columns `ColumnStep` apart in the lists `low` and `high`.
+template <int ColumnStep>
+RONDO_PIXELS void band_columns(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low, RONDO_BUFFER u16 const* high,
+                               u16 y, band_colours c, i32 width, i32 first, i32 step) {
+  u16 const in_value = over_255(static_cast<u16>(c.inside * c.inside_opacity));
+  u16 const out_value = over_255(static_cast<u16>(c.outside * c.outside_opacity));
   for (i32 x = first; x < width; x += step) {
-    bool const is_in = y >= low[column_step * x] && y <= high[column_step * x];
+    bool const is_in = y >= low[ColumnStep * x] && y <= high[ColumnStep * x];
     u8 const value = static_cast<u8>(is_in ? in_value : out_value);
-    to[x] = over(value, is_in ? inside_opacity : outside_opacity, to[x]);
+    to[x] = over(value, is_in ? c.inside_opacity : c.outside_opacity, to[x]);
   }
+}
+
+/// One colour in the columns where row `y` lies between `low[x]` and `high[x]`, else the other one. `column_step`: 1,
+/// or 2 if the plane has half as many samples as there are columns.
+RONDO_PIXELS void band_row(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low, RONDO_BUFFER u16 const* high,
+                           i32 column_step, u16 y, band_colours c, i32 width, i32 first, i32 step) {
+  if (column_step == 1) return band_columns<1>(to, low, high, y, c, width, first, step);
+  band_columns<2>(to, low, high, y, c, width, first, step);
 }
 
 }  // namespace pixels

@@ -32,26 +32,41 @@ RONDO_PIXELS pattern_shape pattern_for(i32 width, i32 height, i32 shrink, u32 nu
   return s;
 }
 
-RONDO_PIXELS u8 pattern_bar(plane_kind plane, u32 bar) {
-  if (plane == plane_y) return static_cast<u8>(235u - bar * 28u);
-  return static_cast<u8>(plane == plane_u ? 64u + ((bar * 73u) & 127u) : 64u + ((bar * 41u + 20u) & 127u));
+/// A plane's samples as one formula, so that no loop over them has a branch: `above` + (value & `mask`).
+struct pattern_samples {
+  u32 bar_factor, bar_shift, bar_mask, bar_above;
+  u32 ramp_shift, ramp_mask, ramp_above;
+  u8 box;
+};
+RONDO_PIXELS pattern_samples samples_for(plane_kind plane, u32 shift) {
+  pattern_samples s;
+  s.bar_mask = plane == plane_y ? 255u : 127u;
+  s.bar_above = plane == plane_y ? 0u : 64u;
+  s.bar_factor = plane == plane_y ? 0u - 28u : plane == plane_u ? 73u : 41u;
+  s.bar_shift = plane == plane_y ? 235u : plane == plane_u ? 0u : 20u;
+  s.ramp_shift = shift;
+  s.ramp_mask = plane == plane_y ? 127u : 0u;
+  s.ramp_above = plane == plane_y ? 16u : 128u;
+  s.box = static_cast<u8>(plane == plane_y ? 210u : plane == plane_u ? 90u : 200u);
+  return s;
 }
 
 /// Row `y` of a plane.
 RONDO_PIXELS void pattern_row(RONDO_BUFFER u8* to, plane_kind plane, pattern_shape s, i32 y, i32 first,
                               i32 step) {
+  pattern_samples const of = samples_for(plane, s.shift);
   if (y < s.bars_end) {
-    for (i32 x = first; x < s.width; x += step)
-      to[x] = pattern_bar(plane, least(static_cast<i32>(static_cast<u32>(x) * s.scale >> 16), 7));
+    for (i32 x = first; x < s.width; x += step) {
+      u32 const bar = static_cast<u32>(least(static_cast<i32>(static_cast<u32>(x) * s.scale >> 16), 7));
+      to[x] = static_cast<u8>(of.bar_above + ((bar * of.bar_factor + of.bar_shift) & of.bar_mask));
+    }
   } else {
-    u32 const base = plane == plane_y ? s.shift : 128u;
     for (i32 x = first; x < s.width; x += step)
-      to[x] = static_cast<u8>(plane == plane_y ? 16u + ((static_cast<u32>(x) + base) & 127u) : base);
+      to[x] = static_cast<u8>(of.ramp_above + ((static_cast<u32>(x) + of.ramp_shift) & of.ramp_mask));
   }
   if (y < s.box_y || y >= s.box_y + s.box_size) return;
-  i32 const begin = s.box_x + (first - s.box_x % step + step) % step;
-  for (i32 x = begin; x < s.box_x + s.box_size && x < s.width; x += step)
-    to[x] = static_cast<u8>(plane == plane_y ? 210u : plane == plane_u ? 90u : 200u);
+  i32 const end = least(s.box_x + s.box_size, s.width);
+  for (i32 x = first_from(s.box_x, first, step); x < end; x += step) to[x] = of.box;
 }
 
 }  // namespace pixels

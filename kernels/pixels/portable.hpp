@@ -12,11 +12,17 @@ namespace pixels {
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
+typedef short i16;
 typedef int i32;
 
 RONDO_PIXELS i32 least(i32 a, i32 b) { return a < b ? a : b; }
 RONDO_PIXELS i32 most(i32 a, i32 b) { return a > b ? a : b; }
 RONDO_PIXELS i32 within(i32 x, i32 low, i32 high) { return most(low, least(x, high)); }
+
+/// The first column from `begin` on, not below 0, that belongs to the lane `first` of `step` lanes.
+RONDO_PIXELS i32 first_from(i32 begin, i32 first, i32 step) {
+  return begin + (first - begin % step + step) % step;
+}
 
 /// v / 255, rounded; exact for v up to 255 * 255.
 RONDO_PIXELS u16 over_255(u16 v) {

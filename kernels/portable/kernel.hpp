@@ -25,19 +25,26 @@ struct work_item {
 #if defined(__OPENCL_CPP_VERSION__)
 
 // Where the device knows buffers by objects, an argument may point into the middle of one: it is `from` bytes behind
-// its beginning. One lane is a case of its own: with a step that the compiler knows, a processor's loops are
-// vectorised.
+// its beginning. One lane that takes whole rows is a kernel of its own, NAME_rows_kernel: with a step that the compiler
+// knows, a processor's loops are vectorised, and a driver compiles the one of the two that is played.
 #define RONDO_KERNEL(name, arguments)                                                                       \
   __kernel void name##_kernel(__global unsigned char* __restrict b0, __global unsigned char* __restrict b1, \
                               __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, \
                               ulong4 from, arguments a) {                                                   \
     ::rondo::work_item at;                                                                                  \
     at.row = static_cast<int>(get_global_id(1));                                                            \
-    at.lane = 0;                                                                                            \
-    at.lanes = 1;                                                                                           \
-    if (get_global_size(0) == 1) return name(b0 + from.x, b1 + from.y, b2 + from.z, b3 + from.w, a, at);    \
     at.lane = static_cast<int>(get_global_id(0));                                                           \
     at.lanes = static_cast<int>(get_global_size(0));                                                        \
+    name(b0 + from.x, b1 + from.y, b2 + from.z, b3 + from.w, a, at);                                        \
+  }                                                                                                         \
+  __kernel void name##_rows_kernel(                                                                         \
+      __global unsigned char* __restrict b0, __global unsigned char* __restrict b1,                         \
+      __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, ulong4 from,            \
+      arguments a) {                                                                                        \
+    ::rondo::work_item at;                                                                                  \
+    at.row = static_cast<int>(get_global_id(1));                                                            \
+    at.lane = 0;                                                                                            \
+    at.lanes = 1;                                                                                           \
     name(b0 + from.x, b1 + from.y, b2 + from.z, b3 + from.w, a, at);                                        \
   }
 

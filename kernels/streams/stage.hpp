@@ -30,7 +30,11 @@
 //     void kernels(stage_context&, tick const&, kernel_list&);
 //
 // It takes its outputs as `process` does, and lists kernels that write the same bytes. `process` runs where no such GPU
-// is, and for a tick at which it was lost.
+// is, and for a tick at which it was lost; what a lost list has changed in place stays changed, as after any attempt
+// that failed. A wide stage has kernels for some of its phases, instead of tiles, and says for which:
+//
+//     bool kernels(stage_context&, tick const&, std::uint32_t phase, kernel_list&);
+//
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing
 // more comes, and `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host:
 // `static constexpr auto where = works::on_host`; `spec` (runtime/streams/kinds/stage_spec.hpp) and `host`
@@ -54,9 +58,14 @@ requires requires { Stage::phases; }
 inline constexpr bool is_wide<Stage> = true;
 
 template <class Stage>
-concept lists_kernels = requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
-  s.kernels(c, t, list);
-};
+concept lists_kernels = (!is_wide<Stage> &&
+                         requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
+                           { s.kernels(c, t, list) } -> std::same_as<void>;
+                         }) ||
+                        (is_wide<Stage> &&
+                         requires(Stage s, stage_context<Stage>& c, tick const& t, kernel_list& list) {
+                           { s.kernels(c, t, 0u, list) } -> std::same_as<bool>;
+                         });
 
 }  // namespace detail
 
@@ -134,11 +143,11 @@ struct stage_of {
     auto const began = ctx.now_ns();
     if (ctx.team().leader()) now = loop.begin();
     ctx.team().sync();
-    if constexpr (plays)
-      if (begin_to_play(ctx, c, began)) return;
     if constexpr (is_wide) {
       begin_phases(ctx, began);
-      return tell_phase(ctx);
+      return begin_phase(ctx);
+    } else if constexpr (plays) {
+      if (begin_to_play(ctx, began)) return;
     }
     process(ctx, c, loop, began);
   }
@@ -160,14 +169,8 @@ struct stage_of {
   }
   RONDO_CALL RONDO_HD void finish(context& ctx, next_phase const& p) requires is_wide {
     if (!is_present(ctx, p)) return;
-    if (p.phase + 1 < Stage::phases) {
-      if (ctx.team().leader()) ++memory->phases.phase, memory->phases.is_told = false;
-      ctx.team().sync();
-      return tell_phase(ctx);
-    }
     stage_loop loop{ctx, *memory};
-    stage_context<Stage> c{ctx, *memory};
-    process(ctx, c, loop, memory->phases.began_ns);
+    end_phase(ctx, loop);
   }
 
   Stage stage;
@@ -195,15 +198,39 @@ struct stage_of {
     if constexpr (is_wide) tell_phase(ctx);
   }
 
+  // Of a wide stage.
+
+  RONDO_CALL RONDO_HD void begin_phase(context& ctx) {
+    if constexpr (plays)
+      if (begin_to_play(ctx, memory->phases.began_ns)) return;
+    tell_phase(ctx);
+  }
+  RONDO_CALL RONDO_HD void end_phase(context& ctx, stage_loop& loop) {
+    if (memory->phases.phase + 1 == Stage::phases) {
+      stage_context<Stage> c{ctx, *memory};
+      return process(ctx, c, loop, memory->phases.began_ns);
+    }
+    ctx.team().sync();  // all lanes have read the phase
+    if (ctx.team().leader()) ++memory->phases.phase, memory->phases.is_told = false;
+    ctx.team().sync();
+    begin_phase(ctx);
+  }
+
   // Of a stage with kernels, on the host: one lane.
 
   /// False: they do not play here.
-  RONDO_CALL RONDO_HD bool begin_to_play(context& ctx, stage_context<Stage>& c, std::uint64_t began) {
+  RONDO_CALL RONDO_HD bool begin_to_play(context& ctx, std::uint64_t began) {
     auto* const list = memory->link != nullptr && ctx.team().lanes() == 1 ? memory->link->kernels() : nullptr;
     if (list == nullptr) return false;
-    stage.kernels(c, now, *list);
+    stage_context<Stage> c{ctx, *memory};
+    bool plays_now = true;
+    if constexpr (is_wide)
+      plays_now = stage.kernels(c, now, memory->phases.phase, *list);
+    else
+      stage.kernels(c, now, *list);
     if (note_failure(ctx)) return true;
-    begin_phases(ctx, began);
+    if (!plays_now) return false;
+    if constexpr (!is_wide) begin_phases(ctx, began);
     memory->phases.has_kernels_playing = true;
     memory->link->play();
     return true;
@@ -212,15 +239,16 @@ struct stage_of {
     auto const outcome = memory->link->outcome();
     if (outcome == host_link::played::not_yet) return;
     memory->phases.has_kernels_playing = false;
-    auto const began = memory->phases.began_ns;
-    if (outcome == host_link::played::whole) return conclude(ctx, loop, began);
-    // The GPU was lost: the same tick on the host.
-    stage_context<Stage> c{ctx, *memory};
+    bool const is_whole =
+        outcome == host_link::played::whole;  // if not, the GPU was lost: the same on the host
     if constexpr (is_wide) {
-      begin_phases(ctx, began);
-      return tell_phase(ctx);
+      return is_whole ? end_phase(ctx, loop) : tell_phase(ctx);
+    } else {
+      auto const began = memory->phases.began_ns;
+      if (is_whole) return conclude(ctx, loop, began);
+      stage_context<Stage> c{ctx, *memory};
+      process(ctx, c, loop, began);
     }
-    process(ctx, c, loop, began);
   }
 
   RONDO_CALL RONDO_HD void process(context& ctx, stage_context<Stage>& c, stage_loop& loop,

@@ -52,6 +52,8 @@ class kernel_player {
   using ended = std::function<void(error_code why, std::string const& text)>;
 
   virtual ~kernel_player() = default;
+  /// What programs and files call it, as in `--device`: "opencl".
+  virtual std::string name() const = 0;
   /// Its machine, for people.
   virtual std::string description() const = 0;
   /// Memory that the host and the kernels share. Throws std::bad_alloc.

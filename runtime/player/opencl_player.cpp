@@ -29,6 +29,11 @@ constexpr std::uint32_t most_lanes = 256;  // that share a row on a GPU
 template <class Object, class Release>
 using handle = std::unique_ptr<std::remove_pointer_t<Object>, Release>;
 
+/// The kernel whose work-items take whole rows (kernels/portable/kernel.hpp).
+std::string of_rows(std::string const& kernel) {
+  return kernel.substr(0, kernel.rfind("_kernel")) + "_rows_kernel";
+}
+
 }  // namespace
 
 struct opencl_player::machine {
@@ -149,7 +154,8 @@ cl_kernel opencl_player::kernel_of(std::string const& name) {
   if (known != machine_->kernels.end()) return known->second.get();
   for (auto const& program : machine_->programs) {
     cl_int status = CL_SUCCESS;
-    auto* const made = cl_.clCreateKernel(program.get(), name.c_str(), &status);
+    auto* const made =
+        cl_.clCreateKernel(program.get(), (is_processor_ ? of_rows(name) : name).c_str(), &status);
     if (made == nullptr || status != CL_SUCCESS) continue;
     machine_->kernels.emplace(
         name, handle<cl_kernel, decltype(opencl_api::clReleaseKernel)>(made, cl_.clReleaseKernel));

@@ -30,6 +30,7 @@ class opencl_player final : public kernel_player {
   opencl_player(opencl_player const&) = delete;
   opencl_player& operator=(opencl_player const&) = delete;
 
+  std::string name() const override { return "opencl"; }
   std::string description() const override;
   std::pmr::memory_resource& memory() override;
   void play(std::vector<kernel_call> calls, ended done) override;

@@ -19,6 +19,7 @@
 #include "runtime/streams/plan/graph_plan.hpp"
 #include "runtime/streams/plan/graph_svg.hpp"
 #include "runtime/streams/plan/measure_copies.hpp"
+#include "runtime/streams/plan/player_beside.hpp"
 #include "runtime/text/clean_text.hpp"
 #include "runtime/text/to_stderr.hpp"
 
@@ -31,8 +32,12 @@ std::vector<planned_device> devices_of(runtime& rt) {
   std::vector<planned_device> all;
   for (std::uint32_t d = 0; d < rt.device_count(); ++d) {
     bool const has_memory = rt.buffers(d).home() != nullptr;
-    auto& device = all.emplace_back(
-        planned_device{.name = rt.info(d).name, .has_memory = has_memory, .up = {}, .down = {}});
+    auto const* const player = player_beside(rt, d);
+    auto& device = all.emplace_back(planned_device{.name = rt.info(d).name,
+                                                   .has_memory = has_memory,
+                                                   .up = {},
+                                                   .down = {},
+                                                   .player = player != nullptr ? player->name() : ""});
     if (has_memory && rt.device_count() > 1) measure_copies(rt.buffers(d), device);
   }
   return all;

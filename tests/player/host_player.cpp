@@ -6,8 +6,9 @@
 
 namespace rondo {
 
-host_player::host_player()
-    : thread_(start_jthread("kernels on the host", [this](std::stop_token const& stops) { run(stops); })) {}
+host_player::host_player(std::chrono::nanoseconds delay)
+    : delay_(delay),
+      thread_(start_jthread("kernels on the host", [this](std::stop_token const& stops) { run(stops); })) {}
 
 host_player::~host_player() {
   thread_.request_stop();
@@ -30,6 +31,7 @@ void host_player::run(std::stop_token const& stops) {
     auto const now = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
+    if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
     for (auto const& c : now.calls)
       for (std::uint32_t row = 0; row < c.rows; ++row)
         c.kernel.on_host(c.buffers.of, c.arguments, {0, 1, static_cast<int>(row)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -13,11 +14,12 @@ namespace rondo {
 
 class host_player final : public kernel_player {
  public:
-  /// Throws no_thread.
-  host_player();
+  /// Each list takes so much longer. Throws no_thread.
+  explicit host_player(std::chrono::nanoseconds delay = {});
   /// Plays what it was given to the end.
   ~host_player() override;
 
+  std::string name() const override { return "host-thread"; }
   std::string description() const override { return "a thread of the host"; }
   std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
   void play(std::vector<kernel_call> calls, ended done) override;
@@ -31,6 +33,7 @@ class host_player final : public kernel_player {
   };
   void run(std::stop_token const& stops);
 
+  std::chrono::nanoseconds const delay_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<list> waiting_;  // guarded by mutex_

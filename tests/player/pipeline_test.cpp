@@ -1,6 +1,7 @@
 // Graphs whose kernels play beside the device `cpu`: the host's pictures, also after the GPU was lost.
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "actors/video/stages/blur.hpp"
+#include "actors/video/stages/compositor.hpp"
 #include "actors/video/stages/frame_rate.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -15,13 +16,35 @@
 #include "runtime/player/metal_player.hpp"
 #endif
 
+using namespace rondo;
+
 namespace pipeline_test {
-RONDO_STAGES(stages, rondo::video::test_pattern, rondo::video::blur, rondo::video::waveform,
-             rondo::video::frame_rate, rondo::video::callback_sink)
-}
+
+/// A pane of coloured glass, whose opacity grows from the left to the right.
+struct glass {
+  using ports = streams::ports<streams::out<"video", video::image>>;
+  static constexpr video::image shape{80, 60, video::pixel_format::i420a};
+  static void spec(streams::options_of<glass> const&, streams::spec_of<glass>& s) { s.out<"video">(shape); }
+  RONDO_HD void process(streams::stage_context<glass>& ctx, streams::tick const& t) {
+    auto const to = ctx.output<"video">(shape);
+    if (!to) return;
+    auto const p = video::planes_at(to.about, to.data);
+    for (int plane = 0; plane < 4; ++plane)
+      for (std::int32_t y = 0; y < p.of[plane].height; ++y)
+        for (std::int32_t x = 0; x < p.of[plane].width; ++x) {
+          auto const opacity = (plane == 1 || plane == 2 ? 6 : 3) * x;  // the samples are premultiplied
+          p.of[plane].at(x, y) = static_cast<std::uint8_t>(
+              plane == 3 ? opacity : opacity * (40 + 30 * plane + static_cast<int>(t.number % 8)) / 255);
+        }
+  }
+};
+
+RONDO_STAGES(stages, glass, rondo::video::test_pattern, rondo::video::blur, rondo::video::compositor,
+             rondo::video::waveform, rondo::video::frame_rate, rondo::video::callback_sink)
+
+}  // namespace pipeline_test
 RONDO_KERNELS(rondo::video::pixel_kernels)
 
-using namespace rondo;
 using rondo::test::pocl;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
@@ -30,12 +53,19 @@ namespace {
 
 using pictures = std::vector<std::vector<std::byte>>;
 
-/// What a graph of five stages shows.
+/// Where the layers are: inside, and beyond each edge.
+constexpr video::compositor::options layers{{{20, 30}, {-40, -14}, {282, 222}, {300, 10}}};
+constexpr std::uint64_t stages_that_play = 6;
+
+/// What a graph of these stages shows; all kernels play, if there is a player.
 pictures shown_by(runtime& rt, std::uint64_t ticks) {
   pictures all;
-  streams::graph g{rt, {.ticks = ticks}};
+  streams::graph g{rt, {.ticks = ticks, .measure = false}};
   auto const pattern = g.add<video::test_pattern>("pattern", {.width = 322, .height = 242});
+  auto const small = g.add<video::test_pattern>("small", {.width = 64, .height = 48});
+  auto const pane = g.add<pipeline_test::glass>("pane");
   auto const soft = g.add<video::blur>("soft", {.sigma = 2.5F});
+  auto const over = g.add<video::compositor>("over", layers);
   auto const wave = g.add<video::waveform>("wave");
   auto const rate = g.add<video::frame_rate>("rate", {.fixed = true});
   auto const to = g.add<video::callback_sink>(
@@ -49,14 +79,20 @@ pictures shown_by(runtime& rt, std::uint64_t ticks) {
                  }
              },
              &all});
+  streams::connection_options const every_one{.how = streams::delivery::lossless};
   g.connect(pattern.out<"video">(), soft.in<"video">());
-  g.connect(soft.out<"video">(), wave.in<"video">());
+  g.connect(soft.out<"video">(), over.in<"video">());
+  g.connect(small.out<"video">(), over.in<"layer1">(), every_one);
+  g.connect(pane.out<"video">(), over.in<"layer2">(), every_one);
+  g.connect(small.out<"video">(), over.in<"layer3">(), every_one);
+  g.connect(pane.out<"video">(), over.in<"layer4">(), every_one);
+  g.connect(over.out<"video">(), wave.in<"video">());
   g.connect(wave.out<"video">(), rate.in<"video">());
   g.connect(rate.out<"video">(), to.in<"video">());
   g.start();
   CHECK(!g.wait(60s));
-  CHECK(g.counts(soft).failed == 0);
-  CHECK(g.counts(soft).copied == 0);
+  CHECK(g.counts(over).failed == 0);
+  CHECK(g.counts(over).copied == 0);
   return all;
 }
 
@@ -64,6 +100,15 @@ pictures shown_on_cpu(std::uint64_t ticks) {
   runtime rt{use<pipeline_test::stages>, {.device = "cpu"}};
   return shown_by(rt, ticks);
 }
+
+/// How many of these pictures are not the same.
+int different(pictures const& a, pictures const& b) {
+  int n = 0;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    n += i >= a.size() || i >= b.size() || a[i] != b[i] ? 1 : 0;
+  return n;
+}
+constexpr int drawing_in_place = 3;  // stages: the compositor, the waveform and the frame rate
 
 std::vector<chosen_device> with_player(std::shared_ptr<kernel_player> player) {
   config c;
@@ -104,13 +149,14 @@ TEST_CASE("a pipeline on OpenCL shows the host's pictures, and copies nothing", 
   auto const shown = shown_by(rt, ticks);
   REQUIRE(shown.size() == ticks);
   CHECK((shown == shown_on_cpu(ticks)));
-  CHECK(rt.core().player()->played() == 2 * ticks);  // the pattern's, and the blur's
+  CHECK(rt.core().player()->played() == stages_that_play * ticks);
   CHECK(rt.transfers().bytes == 0);
 }
 
-TEST_CASE("a pipeline whose GPU is lost goes on on the host with the same pictures", "[player]") {
+TEST_CASE("a pipeline whose GPU is lost goes on on the host, but for those in hand with the same pictures",
+          "[player]") {
   static std::atomic<int> left;
-  left = 50;  // kernels
+  left = 150;  // kernels
   auto api = load_opencl();
   api.clEnqueueNDRangeKernel = [](cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                   size_t const* from, size_t const* size, size_t const* group, cl_uint events,
@@ -128,10 +174,10 @@ TEST_CASE("a pipeline whose GPU is lost goes on on the host with the same pictur
   });
   auto const shown = shown_by(rt, ticks);
   REQUIRE(shown.size() == ticks);
-  CHECK((shown == shown_on_cpu(ticks)));
+  CHECK(different(shown, shown_on_cpu(ticks)) <= drawing_in_place);
   CHECK(rt.core().player()->is_lost());
   auto const played = rt.core().player()->played();
-  CHECK((played > 2 && played < 2 * ticks));
+  CHECK((played > 2 && played < stages_that_play * ticks));
   CHECK(told > 0);
 }
 
@@ -143,7 +189,7 @@ TEST_CASE("a stage whose kernels the process does not have works on the host, an
     if (l.text.find("there is no kernel") != std::string::npos) ++told;
   });
   CHECK((shown_by(rt, 20) == shown_on_cpu(20)));
-  CHECK(told == 2);  // the pattern, and the blur
+  CHECK(told == stages_that_play);
   CHECK(rt.core().player()->played() == 0);
   CHECK_FALSE(rt.core().player()->is_lost());
 }
@@ -164,7 +210,7 @@ TEST_CASE("a pipeline on mapped memory shows the host's pictures", "[player]") {
              with_player(
                  std::make_shared<opencl_player>(all_kernels(), pocl, test::opencl_without_shared_memory()))};
   CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
-  CHECK(rt.core().player()->played() == 2 * ticks);
+  CHECK(rt.core().player()->played() == stages_that_play * ticks);
 }
 
 TEST_CASE("a pipeline whose GPU hangs goes on on the host after the limit", "[player]") {
@@ -182,7 +228,7 @@ TEST_CASE("a pipeline whose GPU hangs goes on on the host after the limit", "[pl
   {
     runtime rt{use<pipeline_test::stages>, config{},
                with_player(std::make_shared<opencl_player>(all_kernels(), pocl, api, 100ms))};
-    CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
+    CHECK(different(shown_by(rt, ticks), shown_on_cpu(ticks)) <= drawing_in_place);
     CHECK(rt.core().player()->is_lost());
   }
   for (auto const& [f, data] : hanging) f(nullptr, CL_COMPLETE, data);  // the player is gone
@@ -195,7 +241,7 @@ TEST_CASE("a pipeline on Metal's stand-in shows the host's pictures, and copies 
   CHECK(rt.info().name == "cpu");
   CHECK_THAT(rt.info().description, Contains("kernels on Metal, stand-in on pocl"));
   CHECK((shown_by(rt, ticks) == shown_on_cpu(ticks)));
-  CHECK(rt.core().player()->played() == 2 * ticks);
+  CHECK(rt.core().player()->played() == stages_that_play * ticks);
   CHECK(rt.transfers().bytes == 0);
 }
 #endif

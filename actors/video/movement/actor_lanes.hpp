@@ -30,6 +30,8 @@ struct context_lanes {
   RONDO_HD range lanes(std::int32_t count) const {
     return {ctx.lanes(static_cast<std::uint32_t>(count > 0 ? count : 0))};
   }
+  RONDO_HD std::int32_t lane() const { return static_cast<std::int32_t>(ctx.team().lane()); }
+  RONDO_HD std::int32_t lane_count() const { return static_cast<std::int32_t>(ctx.team().lanes()); }
   RONDO_HD void sync() const { ctx.team().sync(); }
 };
 

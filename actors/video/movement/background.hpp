@@ -7,12 +7,13 @@
 // `confidence_limit / 2` frames, and a background that returns is recognised at once.
 //
 // Threads: a tile touches only its own rows of the model and of the mask; different tiles may run at the same
-// time. All arithmetic is 16-bit integer (grey levels times 64), so that every device computes the same mask.
+// time. The arithmetic of a row is in kernels/pixels/background.hpp, the same on every device.
 #pragma once
 
 #include <cstdint>
 
 #include "actors/video/pixels/image_view.hpp"
+#include "actors/video/pixels/rows.hpp"
 
 namespace rondo::video {
 
@@ -59,97 +60,28 @@ RONDO_HD inline background_ref carve_background(carver& memory, std::int32_t fra
 
 namespace detail {
 
-RONDO_HD constexpr std::int16_t s16(int value) { return static_cast<std::int16_t>(value); }
-RONDO_HD constexpr std::int16_t abs16(std::int16_t a) { return s16(a < 0 ? -a : a); }
-RONDO_HD constexpr std::int16_t min16(std::int16_t a, std::int16_t b) { return a < b ? a : b; }
-RONDO_HD constexpr std::int16_t max16(std::int16_t a, std::int16_t b) { return a > b ? a : b; }
-
-// Conditions are masks, -1 for true and 0 for false, and selections are bit operations: g++ vectorises this.
-RONDO_HD constexpr std::int16_t at_most(std::int16_t a, std::int16_t b) { return s16(-(a <= b)); }
-RONDO_HD constexpr std::int16_t pick(std::int16_t condition, std::int16_t a, std::int16_t b) {
-  return s16(b ^ ((a ^ b) & condition));
-}
-
-/// Luma of half-resolution pixel i, times 64.
-RONDO_HD inline std::int16_t half_luma(std::uint8_t const* y0, std::uint8_t const* y1, std::int32_t i) {
-  return s16((y0[2 * i] + y0[2 * i + 1] + y1[2 * i] + y1[2 * i + 1]) << 4);
-}
-
-/// One row of the model; written without branches so that compilers vectorise it.
-template <class Team>
-RONDO_HD inline void background_row(Team const& team, std::int32_t width, background_params const p,
-                                    std::uint8_t const* __restrict y0, std::uint8_t const* __restrict y1,
-                                    std::uint8_t const* __restrict us, std::uint8_t const* __restrict vs,
-                                    std::int16_t* __restrict mean_y, std::int16_t* __restrict mean_u,
-                                    std::int16_t* __restrict mean_v, std::int16_t* __restrict confidence,
-                                    std::int16_t* __restrict next_y, std::int16_t* __restrict next_u,
-                                    std::int16_t* __restrict next_v, std::int16_t* __restrict next_confidence,
-                                    std::int16_t* __restrict deviation, std::uint8_t* __restrict mask) {
-  std::int16_t const luma_min = s16(p.luma_threshold * 64), chroma_max = s16(p.chroma_threshold * 64);
-  std::int16_t const shadow_chroma = s16(p.shadow_chroma * 64), limit = p.confidence_limit;
-  std::int16_t const known_again = s16(limit * 3 / 8);
-  std::int16_t const shadow_floor = p.shadow_floor;
-  for (auto const i : team.lanes(width)) {
-    std::int16_t const y = half_luma(y0, y1, i), u = s16(us[i] << 6), v = s16(vs[i] << 6);
-    std::int16_t const ay = mean_y[i], au = mean_u[i], av = mean_v[i], an = confidence[i];
-    std::int16_t const by = next_y[i], bu = next_u[i], bv = next_v[i], bn = next_confidence[i];
-    std::int16_t const dev = deviation[i];
-
-    std::int16_t const luma_max = max16(luma_min, s16(dev * p.noise_factor));
-    std::int16_t const dy = s16(y - ay), du = s16(u - au), dv = s16(v - av);
-    std::int16_t const chroma = s16(abs16(du) + abs16(dv));
-    std::int16_t const a = s16(at_most(abs16(dy), luma_max) & at_most(chroma, chroma_max));
-    std::int16_t const ey = s16(y - by), eu = s16(u - bu), ev = s16(v - bv);
-    std::int16_t const b_chroma = s16(abs16(eu) + abs16(ev));
-    std::int16_t const b = s16(~a & at_most(abs16(ey), luma_max) & at_most(b_chroma, chroma_max));
-    std::int16_t const shade = s16((ay >> 6) * shadow_floor);
-    std::int16_t const shadow = s16(at_most(dy, -1) & at_most(shade, y) & at_most(chroma, shadow_chroma));
-
-    // Rates: the background follows at 1/32 per frame, the candidate at 1/8.
-    std::int16_t const ay2 = s16(ay + (a & ((dy + 16) >> 5))), au2 = s16(au + (a & ((du + 16) >> 5)));
-    std::int16_t const av2 = s16(av + (a & ((dv + 16) >> 5)));
-    std::int16_t const an2 = pick(a, min16(s16(an + 1), limit), max16(s16(an - 1), 0));
-    std::int16_t const dev2 = min16(s16(dev + (a & ((abs16(dy) - dev + 16) >> 5))), 8 * 64);
-    std::int16_t const fresh = s16(~a & ~b & at_most(bn, 1));
-    std::int16_t const by2 = pick(fresh, y, s16(by + (b & ((ey + 4) >> 3))));
-    std::int16_t const bu2 = pick(fresh, u, s16(bu + (b & ((eu + 4) >> 3))));
-    std::int16_t const bv2 = pick(fresh, v, s16(bv + (b & ((ev + 4) >> 3))));
-    std::int16_t const bn_seen = pick(b, min16(s16(bn + 1), limit), max16(s16(bn - 1), 1));
-    std::int16_t const bn2 = pick(a, bn, bn_seen);
-
-    std::int16_t const stay = at_most(bn2, an2);
-    mean_y[i] = pick(stay, ay2, by2);
-    mean_u[i] = pick(stay, au2, bu2);
-    mean_v[i] = pick(stay, av2, bv2);
-    confidence[i] = pick(stay, an2, bn2);
-    next_y[i] = pick(stay, by2, ay2);
-    next_u[i] = pick(stay, bu2, au2);
-    next_v[i] = pick(stay, bv2, av2);
-    next_confidence[i] = pick(stay, bn2, an2);
-    deviation[i] = dev2;
-    mask[i] = static_cast<std::uint8_t>(~a & ~shadow & ~(b & at_most(known_again, bn)) & 1);
-  }
+/// Row `r` of the model and of a picture.
+RONDO_HD inline pixels::background_rows rows_at(background_ref const& m, frame_view const& frame,
+                                                image_view<std::uint8_t> const& mask, std::int32_t r) {
+  std::ptrdiff_t const at = static_cast<std::ptrdiff_t>(r) * m.stride;
+  return {frame.y.row(2 * r), frame.y.row(2 * r + 1), frame.u.row(r),    frame.v.row(r), m.mean_y + at,
+          m.mean_u + at,      m.mean_v + at,          m.confidence + at, m.next_y + at,  m.next_u + at,
+          m.next_v + at,      m.next_confidence + at, m.deviation + at,  mask.row(r),    m.width};
 }
 
 }  // namespace detail
+
+RONDO_HD constexpr pixels::background_limits limits_of(background_params const& p) {
+  return {p.luma_threshold, p.chroma_threshold, p.noise_factor,
+          p.shadow_floor,   p.shadow_chroma,    p.confidence_limit};
+}
 
 /// Initialises the model of rows `rows` (half resolution) from this frame and clears their mask.
 template <class Team>
 RONDO_HD void learn_background(Team const& team, background_ref const& model, frame_view const& frame,
                                band rows, image_view<std::uint8_t> const& mask) {
-  for (std::int32_t r = rows.first; r < rows.last; ++r) {
-    std::ptrdiff_t const at = static_cast<std::ptrdiff_t>(r) * model.stride;
-    for (auto const i : team.lanes(model.width)) {
-      std::ptrdiff_t const k = at + i;
-      model.mean_y[k] = model.next_y[k] = detail::half_luma(frame.y.row(2 * r), frame.y.row(2 * r + 1), i);
-      model.mean_u[k] = model.next_u[k] = detail::s16(frame.u.at(i, r) << 6);
-      model.mean_v[k] = model.next_v[k] = detail::s16(frame.v.at(i, r) << 6);
-      model.confidence[k] = 1;
-      model.next_confidence[k] = 0;
-      model.deviation[k] = 2 * 64;
-      mask.at(i, r) = 0;
-    }
-  }
+  for (std::int32_t r = rows.first; r < rows.last; ++r)
+    pixels::learn_row(detail::rows_at(model, frame, mask, r), team.lane(), team.lane_count());
 }
 
 /// Compares rows `rows` (half resolution) with the model, updates the model, and sets `mask` to 1 where the
@@ -158,13 +90,9 @@ template <class Team>
 RONDO_HD void subtract_background(Team const& team, background_ref const& model,
                                   background_params const& params, frame_view const& frame, band rows,
                                   image_view<std::uint8_t> const& mask) {
-  for (std::int32_t r = rows.first; r < rows.last; ++r) {
-    std::ptrdiff_t const at = static_cast<std::ptrdiff_t>(r) * model.stride;
-    detail::background_row(team, model.width, params, frame.y.row(2 * r), frame.y.row(2 * r + 1),
-                           frame.u.row(r), frame.v.row(r), model.mean_y + at, model.mean_u + at,
-                           model.mean_v + at, model.confidence + at, model.next_y + at, model.next_u + at,
-                           model.next_v + at, model.next_confidence + at, model.deviation + at, mask.row(r));
-  }
+  video::rows const row{team.lane(), team.lane_count()};
+  for (std::int32_t r = rows.first; r < rows.last; ++r)
+    row.subtract(detail::rows_at(model, frame, mask, r), limits_of(params));
 }
 
 }  // namespace rondo::video

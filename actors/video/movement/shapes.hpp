@@ -1,4 +1,4 @@
-// The drawing for one frame, as flat data: rounded boxes and lines of text, in order.
+// Filling the drawing for one frame (kernels/pixels/shapes.hpp) with boxes and lines of text.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,9 @@
 
 namespace rondo::video {
 
-/// A box with rounded corners. Alphas range from 0 (transparent) to 256 (opaque). The stroke is centred on the
-/// edge.
-struct rounded_box {
-  box16 box;
-  std::int32_t radius16, stroke16;  ///< sixteenths of a pixel
-  sample_colour fill, stroke;
-  std::int16_t fill_alpha, stroke_alpha;
-};
-
-/// A line of ASCII text. (x16, y16) is the top left corner; a font dot is `dot16` sixteenths of a pixel wide.
-struct text_line {
-  static constexpr std::int32_t capacity = 48;
-  std::int32_t x16, y16, dot16;
-  sample_colour ink;
-  std::int16_t alpha;
-  std::int32_t length;
-  char text[capacity];
-};
-
-/// One frame's drawing: all boxes first, then all text. `overflow` counts shapes dropped for lack of space.
-struct draw_list {
-  static constexpr std::int32_t box_capacity = 256, text_capacity = 96;
-  std::int32_t boxes, texts, overflow;
-  rounded_box box[box_capacity];
-  text_line text[text_capacity];
-};
+using pixels::draw_list;
+using pixels::rounded_box;
+using pixels::text_line;
 
 RONDO_HD inline void clear(draw_list& list) { list.boxes = list.texts = list.overflow = 0; }
 

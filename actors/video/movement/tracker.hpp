@@ -18,13 +18,11 @@
 #include <cstdint>
 
 #include "actors/video/movement/components.hpp"
+#include "kernels/pixels/shapes.hpp"
 
 namespace rondo::video {
 
-/// [x0, x1) by [y0, y1) in sixteenths of a pixel.
-struct box16 {
-  std::int32_t x0, y0, x1, y1;
-};
+using pixels::box16;
 
 /// Times in frames, lengths in pixels of the frame, ratios in percent.
 struct tracker_params {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
+#include "kernels/pixels/shapes.hpp"
 
 namespace rondo::video {
 
@@ -9,10 +10,7 @@ struct rgb {
   std::uint8_t r, g, b;
 };
 
-/// A colour as it is stored in a picture.
-struct sample_colour {
-  std::uint8_t y, u, v;
-};
+using pixels::sample_colour;
 
 /// The shares of red and blue in brightness, times 10000 (ITU-T H.273, matrix coefficients). What is not said is
 /// BT.601, as FFmpeg has it.

@@ -54,10 +54,11 @@ RONDO_CLONES void mask(u8* __restrict to, u8 const* __restrict mask, i32 mask_st
   pixels::mask_row(to, mask, mask_step, value, width, 0, 1);
 }
 RONDO_CLONES void band(u8* __restrict to, u16 const* __restrict low, u16 const* __restrict high,
-                       i32 column_step, u16 y, u8 inside, u8 inside_opacity, u8 outside, u8 outside_opacity,
-                       i32 width) {
-  pixels::band_row(to, low, high, column_step, y, inside, inside_opacity, outside, outside_opacity, width, 0,
-                   1);
+                       i32 column_step, u16 y, pixels::band_colours const& colours, i32 width) {
+  pixels::band_row(to, low, high, column_step, y, colours, width, 0, 1);
+}
+RONDO_CLONES void subtract(pixels::background_rows const& r, pixels::background_limits const& limits) {
+  pixels::subtract_row(r, limits, 0, 1);
 }
 
 }  // namespace rondo::video::whole_rows

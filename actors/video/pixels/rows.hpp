@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/base/team.hpp"
+#include "kernels/pixels/background.hpp"
 #include "kernels/pixels/blur.hpp"
 #include "kernels/pixels/layer.hpp"
 #include "kernels/pixels/pattern.hpp"
@@ -21,8 +22,9 @@ void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
 void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& w);
 void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 width);
 void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width);
-void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y, u8 inside, u8 inside_opacity,
-          u8 outside, u8 outside_opacity, i32 width);
+void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
+          pixels::band_colours const& colours, i32 width);
+void subtract(pixels::background_rows const& r, pixels::background_limits const& limits);
 }  // namespace whole_rows
 
 /// Calls f(std::integral_constant<int, radius>{}).
@@ -52,7 +54,8 @@ RONDO_HD void with_radius(i32 radius, F const& f) {
 class rows {
  public:
   RONDO_HD explicit rows(team const& t) noexcept
-      : first_(static_cast<i32>(t.lane())), step_(static_cast<i32>(t.lanes())) {}
+      : rows(static_cast<i32>(t.lane()), static_cast<i32>(t.lanes())) {}
+  RONDO_HD rows(i32 lane, i32 lanes) noexcept : first_(lane), step_(lanes) {}
 
   RONDO_CALL RONDO_HD void pattern(u8* to, pixels::plane_kind plane, pixels::pattern_shape const& s,
                                    i32 y) const {
@@ -92,15 +95,19 @@ class rows {
 #endif
     pixels::mask_row(to, mask, mask_step, value, width, first_, step_);
   }
-  RONDO_CALL RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y, u8 inside,
-                                u8 inside_opacity, u8 outside, u8 outside_opacity, i32 width) const {
+  RONDO_CALL RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
+                                pixels::band_colours const& colours, i32 width) const {
 #if !defined(__CUDA_ARCH__)
-    if (step_ == 1)
-      return whole_rows::band(to, low, high, column_step, y, inside, inside_opacity, outside, outside_opacity,
-                              width);
+    if (step_ == 1) return whole_rows::band(to, low, high, column_step, y, colours, width);
 #endif
-    pixels::band_row(to, low, high, column_step, y, inside, inside_opacity, outside, outside_opacity, width,
-                     first_, step_);
+    pixels::band_row(to, low, high, column_step, y, colours, width, first_, step_);
+  }
+  RONDO_CALL RONDO_HD void subtract(pixels::background_rows const& r,
+                                    pixels::background_limits const& limits) const {
+#if !defined(__CUDA_ARCH__)
+    if (step_ == 1) return whole_rows::subtract(r, limits);
+#endif
+    pixels::subtract_row(r, limits, first_, step_);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "actors/video/pixels/colours.hpp"
 #include "actors/video/pixels/font.hpp"
 #include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/plane_place.hpp"
 #include "actors/video/pixels/rows.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -25,37 +26,26 @@ struct frame_rate {
   static constexpr std::int32_t letters = 12;
   static void spec(options const& o, streams::spec_of<frame_rate>& s);
 
+  void kernels(streams::stage_context<frame_rate>& ctx, streams::tick const& t, kernel_list& list) {
+    auto const to = ctx.edit<"video">();
+    if (!to) return;
+    write_mask(ctx, t, to.about);
+    each_plane(ctx, to, [&](image_view<std::uint8_t> const& plane, pixels::mask_work work) {
+      work.to = place_of(plane, to.data);
+      list.add(pixels::draw_mask_kernel, work, {{to.data, ctx.scratch()}},
+               static_cast<std::uint32_t>(plane.height), static_cast<std::uint32_t>(plane.width));
+    });
+  }
   RONDO_HD void process(streams::stage_context<frame_rate>& ctx, streams::tick const& t) {
     auto const to = ctx.edit<"video">();
     if (!to) return;
-    if (ctx.team().leader()) count(t);
-    ctx.team().sync();
-    auto const picture = planes_at(to.about, to.data);
-    auto const scale = scale_for(ctx.options(), to.about);
-    char text[letters + 1];
-    write(text, ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : rate_x10);
-
-    auto* const mask = reinterpret_cast<u8*>(ctx.scratch());
-    std::int32_t const width = letters * glyph_advance * scale, height = glyph_rows * scale;
-    for (auto const x : ctx.lanes(static_cast<std::uint32_t>(width))) {
-      auto const dot = static_cast<std::int32_t>(x) / scale, column = dot % glyph_advance;
-      for (std::int32_t r = 0; r < glyph_rows; ++r)
-        mask[r * width + static_cast<std::int32_t>(x)] =
-            column < glyph_columns && (glyph_row(text[dot / glyph_advance], r) >> (4 - column) & 1) != 0 ? 255
-                                                                                                         : 0;
-    }
-    ctx.team().sync();
+    write_mask(ctx, t, to.about);
+    auto const* const mask = reinterpret_cast<u8 const*>(ctx.scratch());
     rows const row{ctx.team()};
-    auto const white = samples_of({255, 255, 255}, to.about.colours);
-    std::uint8_t const colour[] = {white.y, white.u, white.v};
-    std::int32_t const margin = 2 * scale;
-    for (int p = 0; p < 3; ++p) {
-      std::int32_t const half = p == 0 ? 1 : 2;
-      auto const& plane = picture.of[p];
-      for (std::int32_t y = 0; y < height / half && y + margin / half < plane.height; ++y)
-        row.mask(plane.row(y + margin / half) + margin / half, mask + half * y / scale * width, half,
-                 colour[p], pixels::least(width / half, plane.width - margin / half));
-    }
+    each_plane(ctx, to, [&](image_view<std::uint8_t> const& plane, pixels::mask_work const& w) {
+      for (std::int32_t y = 0; y < plane.height; ++y)
+        row.mask(plane.row(y), mask + w.shrink * y / w.scale * w.mask_stride, w.shrink, w.value, w.width);
+    });
     ctx.team().sync();
   }
 
@@ -67,6 +57,44 @@ struct frame_rate {
   }
 
  private:
+  /// Writes the text, as a mask with a row for each row of dots, to the scratch memory.
+  RONDO_HD void write_mask(streams::stage_context<frame_rate>& ctx, streams::tick const& t,
+                           image const& about) {
+    if (ctx.team().leader()) count(t);
+    ctx.team().sync();
+    auto const scale = scale_for(ctx.options(), about);
+    char text[letters + 1];
+    write(text, ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : rate_x10);
+    auto* const mask = reinterpret_cast<u8*>(ctx.scratch());
+    std::int32_t const width = letters * glyph_advance * scale;
+    for (auto const x : ctx.lanes(static_cast<std::uint32_t>(width))) {
+      auto const dot = static_cast<std::int32_t>(x) / scale, column = dot % glyph_advance;
+      for (std::int32_t r = 0; r < glyph_rows; ++r)
+        mask[r * width + static_cast<std::int32_t>(x)] =
+            column < glyph_columns && (glyph_row(text[dot / glyph_advance], r) >> (4 - column) & 1) != 0 ? 255
+                                                                                                         : 0;
+    }
+    ctx.team().sync();
+  }
+  /// Calls f(plane, work) with the part of each plane that the text covers.
+  template <class F>
+  RONDO_HD static void each_plane(streams::stage_context<frame_rate>& ctx,
+                                  streams::frame_out<image> const& to, F const& f) {
+    auto const picture = planes_at(to.about, to.data);
+    auto const scale = scale_for(ctx.options(), to.about);
+    std::int32_t const width = letters * glyph_advance * scale, margin = 2 * scale;
+    auto const white = samples_of({255, 255, 255}, to.about.colours);
+    std::uint8_t const colour[] = {white.y, white.u, white.v};
+    for (int p = 0; p < 3; ++p) {
+      std::int32_t const half = p == 0 ? 1 : 2;
+      auto plane = picture.of[p];
+      plane.data = plane.row(margin / half) + margin / half;
+      plane.width = pixels::least(width / half, plane.width - margin / half);
+      plane.height = pixels::least(glyph_rows * scale / half, plane.height - margin / half);
+      if (plane.width > 0 && plane.height > 0)
+        f(plane, pixels::mask_work{{}, width, half, scale, plane.width, colour[p]});
+    }
+  }
   RONDO_HD void count(streams::tick const& t) {
     ++frames;
     if (since_ns == 0) since_ns = t.time_ns, frames = 0;

@@ -7,6 +7,7 @@
 #include "actors/video/movement/actor_lanes.hpp"
 #include "actors/video/movement/pipeline.hpp"
 #include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/plane_place.hpp"
 #include "kernels/streams/option_text.hpp"
 #include "kernels/streams/stage.hpp"
 
@@ -50,6 +51,31 @@ struct find_movement {
     return o.tiles < most ? o.tiles : most;
   }
 
+  /// The comparison with the background; the rest is on words of bits, and in a sequence.
+  bool kernels(streams::stage_context<find_movement>& ctx, streams::tick const&, std::uint32_t phase,
+               kernel_list& list) {
+    if (phase != looking || !begin(ctx)) return false;
+    auto const in = ctx.input<"video">();
+    auto const* const memory = ctx.scratch();
+    auto const& model = scene_.background;
+    auto const at = [&](void const* of) {
+      return static_cast<pixels::u32>(static_cast<std::byte const*>(of) - memory);
+    };
+    pixels::background_work const work{place_of(frame_.y, in.data),
+                                       place_of(frame_.u, in.data),
+                                       place_of(frame_.v, in.data),
+                                       place_of(scene_.mask, memory),
+                                       at(model.mean_y),
+                                       at(model.mean_u) - at(model.mean_y),
+                                       model.stride,
+                                       model.width,
+                                       limits_of(movement_params{}.background)};
+    list.add(
+        scene_.scene->relearn != 0 ? pixels::learn_background_kernel : pixels::subtract_background_kernel,
+        work, {{ctx.scratch(), kernel_buffers::read(in.data)}}, static_cast<std::uint32_t>(model.height),
+        static_cast<std::uint32_t>(model.width));
+    return true;
+  }
   RONDO_HD std::uint32_t tiles(streams::stage_context<find_movement>& ctx, streams::tick const&,
                                std::uint32_t phase) {
     if (phase == looking && !begin(ctx)) return 0;
@@ -114,6 +140,17 @@ struct draw_movement {
   static constexpr bool cooperative = true;
   static void spec(options const& o, streams::spec_of<draw_movement>& s);
 
+  void kernels(streams::stage_context<draw_movement>& ctx, streams::tick const&, kernel_list& list) {
+    auto const shapes = ctx.input<"drawing">();
+    auto const to = ctx.edit<"video">();
+    if (!to) return;
+    auto const frame = frame_of(to.about, to.data);
+    list.add(pixels::draw_shapes_kernel,
+             {place_of(frame.y, to.data), place_of(frame.u, to.data), place_of(frame.v, to.data),
+              frame.y.width, frame.y.height},
+             {{to.data, kernel_buffers::read(shapes.data)}}, static_cast<std::uint32_t>(frame.u.height),
+             static_cast<std::uint32_t>(frame.u.width));
+  }
   RONDO_HD void process(streams::stage_context<draw_movement>& ctx, streams::tick const&) {
     auto const list = ctx.input<"drawing">();
     auto const to = ctx.edit<"video">();

@@ -139,8 +139,9 @@ void built_graph::make_hosts() {
     of.actor_name = s.name;
     of.behaviour = plan_.stages[s.stage].kind->name;
     of.device = s.device;
-    s.link = std::make_shared<stage_link>(rt_, std::move(of), options_.paused,
-                                          stage_beginning{first_tick_, s.processed_before});
+    s.link =
+        std::make_shared<stage_link>(rt_, std::move(of), options_.paused,
+                                     stage_beginning{first_tick_, s.processed_before}, plan_.plays(s.stage));
     s.host = plan_.stages[s.stage].make_host(plan_.specs()[s.stage], *s.link);
   }
 }

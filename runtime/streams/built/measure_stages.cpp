@@ -1,12 +1,16 @@
 #include "runtime/streams/built/measure_stages.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "runtime/lifecycle.hpp"
 #include "runtime/streams/built/end_actors.hpp"
 #include "runtime/streams/built/graph_memory.hpp"
+#include "runtime/streams/built/stage_link.hpp"
 
 namespace rondo::streams {
 
@@ -23,8 +27,14 @@ constexpr std::uint32_t blocks_of_each = 2;  // an output's
 /// readers.
 class lone_stage {
  public:
-  lone_stage(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device)
-      : rt_(rt), stage_(stage), spec_(spec), device_(device) {
+  lone_stage(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device,
+             bool by_player)
+      : rt_(rt), stage_(stage), spec_(spec), device_(device), by_player_(by_player) {
+    log_line of;
+    of.actor_name = fmt::format("{}, measured", stage_.name);
+    of.behaviour = stage_.kind->name;
+    of.device = device_;
+    link_ = std::make_unique<stage_link>(rt_, std::move(of), false, stage_beginning{}, by_player_);
     auto& pool = rt_.buffers(device_);
     memory_ = std::make_unique<graph_memory>(pool);
     for (std::uint32_t i = 0; i < stage_.inputs.size(); ++i)
@@ -38,12 +48,15 @@ class lone_stage {
     ending_actors ends{rt_};
     ends.add(actor_);
     for (auto const& f : feeds_) ends.add(f.actor);
-    if (!ends.wait()) static_cast<void>(memory_.release());  // it uses it
+    bool const all = ends.wait();
+    link_->wait_for_kernels();
+    if (!all) static_cast<void>(memory_.release()), static_cast<void>(link_.release());  // it uses them
   }
 
   void launch() {
     actor_options const how{.device = device_, .active = false};
     actor_ = stage_.kind->launch(rt_, {}, how, memory_->at_device(of_stage_));
+    link_->begin(actor_);
     for (auto& f : feeds_) {
       f.actor = rt_.launch<inlet>({}, how, {memory_->at_device(f.memory)});
       f.way->writer = f.pool->owner = f.actor.id();
@@ -75,12 +88,16 @@ class lone_stage {
       std::ranges::copy(about.bytes, m.frame.about);
       if (f.actor.tell(m, {.wait_for_room = true}, block)) return std::nullopt;
     }
+    if (feeds_.empty() && actor_.tell(tick_due{number_, number_ * 1'000'000}, {.wait_for_room = true}, block))
+      return std::nullopt;
     ++number_;
     for (auto const until = std::chrono::steady_clock::now() + longest;
          std::chrono::steady_clock::now() < until;) {
       auto const counts = actor_.ask(read_counts{}, patiently, block);
       if (!counts || counts->failed != 0) return std::nullopt;
+      if (by_player_ && link_->outcome() == host_link::played::failed) return std::nullopt;
       if (counts->processed == number_) return counts->busy_ns - std::exchange(busy_ns_, counts->busy_ns);
+      if (by_player_) std::this_thread::sleep_for(100us);  // a GPU that is the processor needs it
     }
     return std::nullopt;
   }
@@ -124,6 +141,7 @@ class lone_stage {
     of_stage_->output_count = static_cast<std::uint32_t>(kind.outputs.size());
     of_stage_->options = m.at_device(options);
     of_stage_->device = device_;
+    of_stage_->link = rt_.buffers(device_).home() != nullptr ? nullptr : link_.get();
     if (auto const bytes = spec_.scratch_bytes; bytes != 0) of_stage_->scratch = m.block(bytes, true);
     for (std::uint32_t o = 0; o < kind.outputs.size(); ++o) {
       pools_.push_back(lay_out_pool(m, kind.outputs[o].bytes(spec_.outputs[o]), false));
@@ -155,6 +173,8 @@ class lone_stage {
   planned_stage const& stage_;
   stage_spec const& spec_;
   std::uint32_t device_;
+  bool by_player_;
+  std::unique_ptr<stage_link> link_;
   std::unique_ptr<graph_memory> memory_;
   std::vector<feed> feeds_;
   std::vector<frame_pool*> pools_;
@@ -164,8 +184,8 @@ class lone_stage {
 };
 
 std::optional<std::uint64_t> measure(runtime& rt, planned_stage const& stage, stage_spec const& spec,
-                                     std::uint32_t device) try {
-  lone_stage alone{rt, stage, spec, device};
+                                     std::uint32_t device, bool by_player) try {
+  lone_stage alone{rt, stage, spec, device, by_player};
   alone.launch();
   if (!alone.tick()) return std::nullopt;  // the first one takes longer than others
   std::vector<std::uint64_t> times;
@@ -182,9 +202,11 @@ std::optional<std::uint64_t> measure(runtime& rt, planned_stage const& stage, st
 }
 
 /// All that a time depends on.
-std::string key_of(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device) {
+std::string key_of(runtime& rt, planned_stage const& stage, stage_spec const& spec, std::uint32_t device,
+                   bool by_player) {
   auto const info = rt.info(device);
   std::string key = info.name + '\n' + info.description + '\n' + std::string(stage.kind->name) + '\n';
+  key += by_player ? "player\n" : "device\n";
   key.append(static_cast<char const*>(stage.option_bytes()), stage.kind->option_bytes);
   for (std::uint32_t i = 0; i < stage.inputs.size(); ++i) {
     auto const& in = spec.inputs[i];
@@ -197,13 +219,13 @@ std::string key_of(runtime& rt, planned_stage const& stage, stage_spec const& sp
 }  // namespace
 
 std::optional<std::uint64_t> measured_ns(runtime& rt, planned_stage const& stage, stage_spec const& spec,
-                                         std::uint32_t device) {
+                                         std::uint32_t device, bool by_player) {
   static std::mutex mutex;
   static std::map<std::string, std::uint64_t> known;
   std::lock_guard const lock(mutex);
-  auto const key = key_of(rt, stage, spec, device);
+  auto const key = key_of(rt, stage, spec, device, by_player);
   if (auto const at = known.find(key); at != known.end()) return at->second;
-  auto const ns = measure(rt, stage, spec, device);
+  auto const ns = measure(rt, stage, spec, device, by_player);
   if (ns) known.emplace(key, *ns);
   return ns;
 }

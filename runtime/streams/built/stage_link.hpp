@@ -14,14 +14,16 @@
 #include "runtime/memory/buffer_pool.hpp"
 #include "runtime/player/kernel_player.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
+#include "runtime/streams/plan/player_beside.hpp"
 #include "runtime/text/clean_text.hpp"
 
 namespace rondo::streams {
 
 class stage_link final : public host_link {
  public:
-  stage_link(runtime& rt, log_line of, bool is_paused, stage_beginning const& beginning)
-      : rt_(rt), line_(std::move(of)), is_paused_(is_paused), beginning_(beginning) {}
+  /// `plays`: its kernels play on the GPU beside its device, if there is one.
+  stage_link(runtime& rt, log_line of, bool is_paused, stage_beginning const& beginning, bool plays)
+      : rt_(rt), line_(std::move(of)), is_paused_(is_paused), beginning_(beginning), may_play_(plays) {}
   /// The stage has been launched, and will look once by itself.
   void begin(stage_actor const& stage) noexcept {
     stage_ = stage;
@@ -93,9 +95,9 @@ class stage_link final : public host_link {
     wake();
     ended_.notify_all();
   }
-  /// Null: the stage works on a device with its own memory, or no GPU plays kernels.
+  /// Null: its kernels do not play.
   kernel_player* player_here() const noexcept {
-    return rt_.buffers(line_.device).home() == nullptr ? rt_.core().player() : nullptr;
+    return may_play_ ? player_beside(rt_, line_.device) : nullptr;
   }
 
   runtime& rt_;
@@ -104,6 +106,7 @@ class stage_link final : public host_link {
   std::atomic<bool> has_begun_{false};
   std::atomic<bool> is_paused_;
   stage_beginning beginning_;
+  bool const may_play_;
   kernel_calls list_;   // the stage's
   std::mutex playing_;  // guards the next two
   std::condition_variable ended_;

@@ -13,6 +13,7 @@
 
 #include "runtime/base/config_fields.hpp"
 #include "runtime/memory/buffer_pool.hpp"
+#include "runtime/streams/plan/player_beside.hpp"
 #include "runtime/text/clean_text.hpp"
 #include "runtime/text/json_reader.hpp"
 #include "runtime/text/named_field.hpp"
@@ -162,6 +163,28 @@ void number_texts(stage_kind const& kind, void* options, std::uint32_t number) {
   }
 }
 
+/// On a device, or on the GPU that plays kernels beside one: "opencl". Throws graph_error.
+void place(stream_file::stage const& s, runtime& rt, stage_options& how) {
+  std::vector<std::string> names;
+  for (std::uint32_t d = 0; d < rt.device_count(); ++d) {
+    auto const* const player = player_beside(rt, d);
+    names.push_back(rt.info(d).name);
+    if (names.back() == s.device) {
+      how.device = d;
+      how.kernels = kernel_choice::host;
+      return;
+    }
+    if (player == nullptr) continue;
+    names.push_back(player->name());
+    if (names.back() != s.device) continue;
+    how.device = d;
+    how.kernels = kernel_choice::player;
+    return;
+  }
+  throw graph_error(fmt::format("the stage '{}' is to work on '{}', but the runtime has {}{}", s.name,
+                                s.device, list_of(names), did_you_mean(s.device, names)));
+}
+
 }  // namespace
 
 stream_file parse_stream_file(std::string const& text, std::string const& origin,
@@ -181,9 +204,10 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
   f.graph.slow = std::chrono::nanoseconds(static_cast<std::int64_t>(slow_ms * 1e6));
   std::string use = "auto";
   from.text("backend", use);
-  backend const backends[] = {backend::automatic, backend::cpu,   backend::cpu,
-                              backend::cuda,      backend::metal, backend::emulated};
-  f.graph.use = backends[word(from, "backend", use, {"auto", "cpu", "none", "cuda", "metal", "emulated"})];
+  backend const backends[] = {backend::automatic, backend::cpu,      backend::cpu,   backend::cuda,
+                              backend::metal,     backend::emulated, backend::opencl};
+  f.graph.use =
+      backends[word(from, "backend", use, {"auto", "cpu", "none", "cuda", "metal", "emulated", "opencl"})];
   from.flag("strict", f.graph.strict);
   from.number("repeat", 1, 1024, f.repeat);
   from.object("runtime", [&](json_node const& o, std::string const& path) {
@@ -241,15 +265,7 @@ graph_options options_of_copy(stream_file const& file, std::uint32_t number, run
 void add_stages(graph& g, stream_file const& file, std::uint32_t number, runtime& rt) {
   for (auto const& s : file.stages) {
     auto how = s.how;
-    if (!s.device.empty()) {
-      std::vector<std::string> names;
-      for (std::uint32_t d = 0; d < rt.device_count(); ++d) names.push_back(rt.info(d).name);
-      auto const found = std::ranges::find(names, s.device);
-      if (found == names.end())
-        throw graph_error(fmt::format("the stage '{}' is to work on '{}', but the runtime has {}{}", s.name,
-                                      s.device, list_of(names), did_you_mean(s.device, names)));
-      how.device = static_cast<std::uint32_t>(found - names.begin());
-    }
+    if (!s.device.empty()) place(s, rt, how);
     auto options = s.options;
     number_texts(*s.kind, options.data(), number);
     g.add_untyped(*s.kind, replace_number(s.name, number), options.data(), how);

@@ -74,6 +74,7 @@ struct stage_kind {
   bool has_own_ticks = false;
   bool takes_any = false;    // a tick as soon as one input has a frame
   bool is_transfer = false;  // it only says where its frames are to be
+  bool has_kernels = false;  // that a GPU beside its device may play
   /// Throws as runtime::launch.
   stage_actor (*launch)(runtime&, std::string name, actor_options const&, stage_memory*) = nullptr;
 };
@@ -231,7 +232,9 @@ consteval void check_functions() {
   static_assert(
       !names_kernels<Stage> || lists_kernels<Stage>,
       "a stage's `kernels` is to be: void kernels(streams::stage_context<Stage>&, streams::tick const&, "
-      "kernel_list&)");
+      "kernel_list&), or, of a wide stage: bool kernels(streams::stage_context<Stage>&, streams::tick "
+      "const&, "
+      "std::uint32_t phase, kernel_list&)");
   static_assert(
       names_due<Stage> == has_own_ticks<Stage>,
       "a stage with ticks of its own has both: static constexpr bool has_own_ticks = true, and `due`");
@@ -291,6 +294,7 @@ stage_kind make_kind() {
   k.has_own_ticks = has_own_ticks<Stage>;
   k.takes_any = takes_any<Stage>;
   if constexpr (requires { Stage::is_transfer; }) k.is_transfer = Stage::is_transfer;
+  k.has_kernels = lists_kernels<Stage>;
   k.launch = [](runtime& rt, std::string name, actor_options const& how,
                 stage_memory* memory) -> stage_actor {
     return rt.launch<stage_of<Stage>>(std::move(name), how, {memory});

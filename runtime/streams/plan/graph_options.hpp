@@ -14,7 +14,14 @@
 namespace rondo::streams {
 
 /// Which devices a graph may use.
-enum class backend { automatic, cpu, cuda, metal, emulated };
+enum class backend { automatic, cpu, cuda, metal, emulated, opencl };
+
+/// Where a stage's work is done if it has kernels, and a GPU plays them beside its device (docs/fallback.md).
+enum class kernel_choice {
+  measured,  // where a tick takes less time
+  host,      // on the device
+  player,    // on the GPU
+};
 
 /// How a graph runs.
 struct graph_options {
@@ -27,16 +34,17 @@ struct graph_options {
   backend use = backend::automatic;      // which devices it may use
   std::vector<std::uint32_t> devices{};  // of those, by index in the runtime's list; empty: all
   bool strict = false;                   // refuses to start if a transfer would be needed
-  bool measure = true;                   // runs stages that it could place, to see where they are fast
-  bool paused = false;                   // makes no ticks before `resume`
+  bool measure = true;  // runs stages that it could place, to see where they are fast; likewise kernels
+  bool paused = false;  // makes no ticks before `resume`
   std::function<void(std::string const&)> warn{};  // gets one line; empty: stderr
 };
 
 /// How a stage runs.
 struct stage_options {
-  std::optional<std::uint32_t> device{};  // index in the runtime's list; empty: negotiated
-  std::uint32_t replicas = 1;             // so many instances take its frames in turn; their order is kept
-  std::uint32_t attempts = 3;             // to process a tick; then its frames are given up, and counted
+  std::optional<std::uint32_t> device{};            // index in the runtime's list; empty: negotiated
+  kernel_choice kernels = kernel_choice::measured;  // if a GPU plays beside its device
+  std::uint32_t replicas = 1;  // so many instances take its frames in turn; their order is kept
+  std::uint32_t attempts = 3;  // to process a tick; then its frames are given up, and counted
   supervision supervise{.max_restarts = 100};  // what follows a failure, as for any actor
 };
 

@@ -26,6 +26,8 @@ char const* name_of(backend use) {
       return "metal";
     case backend::emulated:
       return "emulated";
+    case backend::opencl:
+      return "opencl";
   }
   return "?";
 }
@@ -76,6 +78,11 @@ bool planned_stage::is_measurable(stage_spec const& spec) const {
          std::ranges::any_of(inputs, [](auto const& in) { return in.from != no_stage; });
 }
 
+bool planned_stage::has_measurable_kernels() const {
+  return kind->has_kernels && kind->where == works::anywhere && kind->make_host == nullptr &&
+         !kind->outputs.empty();
+}
+
 std::shared_ptr<void> planned_stage::make_host(stage_spec spec, host_link& link) const {
   if (kind->make_host == nullptr) return nullptr;
   try {
@@ -97,6 +104,8 @@ void graph_plan::decide(bool is_whole) {
   ask_for_specs(is_whole);
   choose_places();
   find_transfers();
+  kernels_.clear();
+  for (std::uint32_t s = 0; s < stages.size(); ++s) kernels_.push_back(choose_kernels(s));
 }
 
 std::string graph_plan::output_name(std::uint32_t stage, std::uint32_t output) const {
@@ -217,7 +226,8 @@ void graph_plan::replace(std::uint32_t stage, planned_stage next, stage_spec spe
 }
 
 bool graph_plan::may_use(std::uint32_t device) const {
-  return (use_ == backend::automatic || devices_[device].name.starts_with(name_of(use_))) &&
+  return (use_ == backend::automatic || devices_[device].name.starts_with(name_of(use_)) ||
+          devices_[device].player == name_of(use_)) &&
          (allowed_.empty() || std::ranges::find(allowed_, device) != allowed_.end());
 }
 
@@ -251,20 +261,61 @@ std::vector<stage_place> graph_plan::possible_places(std::uint32_t s) {
 void graph_plan::find_costs(std::uint32_t s, std::vector<stage_place>& places) {
   auto const& stage = stages[s];
   auto const& spec = specs_[s];
-  for (std::uint32_t o = 0; o < stage.kind->outputs.size(); ++o)
-    if (!spec.outputs[o].is_known) return;
+  if (!has_known_outputs(s)) return;
   if (!spec.has_cost && (!measure || !stage.is_measurable(spec))) return;
   std::vector<std::string> texts;
   std::vector<std::uint64_t> costs;
   for (auto const& p : places) {
     auto const own = devices_[p.where].has_memory ? spec.accelerator_ns : spec.host_ns;
-    auto const ns = spec.has_cost ? own : measure(stage, spec, p.where);
+    auto const ns = spec.has_cost ? own : measure(stage, spec, p.where, false);
     if (!ns) return;
     costs.push_back(*ns);
     texts.push_back(fmt::format("{:.3f} ms on {}", static_cast<double>(*ns) / 1e6, devices_[p.where].name));
   }
   for (std::size_t i = 0; i < places.size(); ++i) places[i].ns = costs[i];
   costs_[s] = fmt::format("{}: {}", spec.has_cost ? "expected" : "measured", fmt::join(texts, ", "));
+}
+
+bool graph_plan::has_known_outputs(std::uint32_t s) const {
+  for (std::uint32_t o = 0; o < stages[s].kind->outputs.size(); ++o)
+    if (!specs_[s].outputs[o].is_known) return false;
+  return true;
+}
+
+/// Without times, they play: the GPU was asked for.
+graph_plan::planned_kernels graph_plan::choose_kernels(std::uint32_t s) const {
+  auto const& stage = stages[s];
+  auto const& device = devices_[places_[s]];
+  bool const is_forced = stage.how.kernels == kernel_choice::player;
+  if (is_forced && device.player.empty())
+    throw graph_error(fmt::format(
+        "the stage '{}' is to play its kernels on a GPU, but none does so beside the runtime's device {}: "
+        "choose the device opencl",
+        stage.name, device.name));
+  if (is_forced && !stage.kind->has_kernels)
+    throw graph_error(
+        fmt::format("the stage '{}' is to play its kernels on {}, but stages of the type {} "
+                    "have none",
+                    stage.name, device.player, stage.kind->name));
+  if (device.player.empty()) return {};
+  if (!stage.kind->has_kernels) return {false, "no kernels"};
+  if (is_forced) return {true, fmt::format("kernels on {}, as its options say", device.player)};
+  if (stage.how.kernels == kernel_choice::host) return {false, "kernels on the host, as its options say"};
+  if (use_ == backend::cpu) return {false, "kernels on the host, as the backend says"};
+  if (use_ != backend::automatic)
+    return {true, fmt::format("kernels on {}, as the backend says", device.player)};
+  std::optional<std::uint64_t> here, there;
+  if (measure && stage.has_measurable_kernels() && has_known_outputs(s)) {
+    here = measure(stage, specs_[s], places_[s], false);
+    there = measure(stage, specs_[s], places_[s], true);
+  }
+  if (!here || !there) return {true, fmt::format("kernels on {}, not measured", device.player)};
+  auto const ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
+  if (*there <= *here)
+    return {true, fmt::format("kernels on {}: {:.3f} ms, on the host {:.3f} ms", device.player, ms(*there),
+                              ms(*here))};
+  return {false, fmt::format("kernels on the host: {:.3f} ms, on {} {:.3f} ms", ms(*here), device.player,
+                             ms(*there))};
 }
 
 /// Between two devices with memory, by way of the host.
@@ -338,6 +389,12 @@ std::string graph_plan::frame_text(std::uint32_t stage, std::uint32_t output) co
 }
 
 std::string graph_plan::why(std::uint32_t s) const {
+  auto const& kernels = kernels_[s].why;
+  auto const place = why_there(s);
+  return kernels.empty() ? place : fmt::format("{}; {}", place, kernels);
+}
+
+std::string graph_plan::why_there(std::uint32_t s) const {
   auto const& stage = stages[s];
   if (stage.how.device) return "as its options say";
   if (stage.kind->where == works::on_host) return "it uses the host";

@@ -43,6 +43,8 @@ struct planned_stage {
   stage_spec spec_for(stage_spec const& told) const;
   /// Whether it may be run to see how long it takes. A source or a sink would do something for others to see.
   bool is_measurable(stage_spec const& spec) const;
+  /// The same for its kernels: a source that has some does nothing else.
+  bool has_measurable_kernels() const;
   /// Its half on the host; null: it has none. Throws graph_error.
   std::shared_ptr<void> make_host(stage_spec spec, host_link& link) const;
 };
@@ -72,6 +74,7 @@ struct planned_device {
   std::string name;         // "cpu", "cuda:0"
   bool has_memory = false;  // of its own
   copy_cost up{}, down{};   // from the host, and to it
+  std::string player{};     // the GPU that plays kernels beside it: "opencl"; empty: none
 };
 
 class graph_plan {
@@ -80,15 +83,19 @@ class graph_plan {
 
   std::vector<planned_stage> stages;
   double rate = 0;  // of the graph's clock
-  /// How long the stage takes for a tick on the device; nullopt: that is not known. Empty: it is for no stage that does
-  /// not say so.
-  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_spec const&, std::uint32_t)> measure;
+  /// How long the stage takes for a tick on the device, or on the GPU beside it; nullopt: that is not known. Empty: it
+  /// is for no stage that does not say so.
+  std::function<std::optional<std::uint64_t>(planned_stage const&, stage_spec const&, std::uint32_t device,
+                                             bool by_player)>
+      measure;
 
   /// Checks everything, and decides. Throws graph_error. `is_whole`: inputs must be connected, and shapes are checked.
   void decide(bool is_whole);
 
   // -- after `decide`
   std::vector<std::uint32_t> const& places() const noexcept { return places_; }  // devices of the stages
+  /// Whether the stage's kernels play on the GPU beside its device.
+  bool plays(std::uint32_t stage) const noexcept { return kernels_[stage].play; }
   std::vector<std::uint32_t> const& order() const noexcept { return order_; }  // each stage after its writers
   std::vector<stage_spec> const& specs() const noexcept { return specs_; }
   std::vector<planned_transfer> const& transfers() const noexcept { return transfers_; }
@@ -100,7 +107,7 @@ class graph_plan {
   std::uint64_t frame_bytes(std::uint32_t stage, std::uint32_t output) const;
   /// What they are, for people; empty: their type does not say.
   std::string frame_text(std::uint32_t stage, std::uint32_t output) const;
-  /// Why the stage works where it does.
+  /// Why the stage works where it does, and where its kernels play.
   std::string why(std::uint32_t stage) const;
   /// "stage.port"
   std::string output_name(std::uint32_t stage, std::uint32_t output) const;
@@ -114,9 +121,16 @@ class graph_plan {
   void ask_for_specs(bool is_whole);
   void choose_places();
   void find_transfers();
+  struct planned_kernels {
+    bool play = false;
+    std::string why{};  // empty: there is nothing to choose
+  };
+  planned_kernels choose_kernels(std::uint32_t stage) const;
   std::vector<stage_place> possible_places(std::uint32_t stage);
+  std::string why_there(std::uint32_t stage) const;
   void find_costs(std::uint32_t stage, std::vector<stage_place>& places);
   bool may_use(std::uint32_t device) const;
+  bool has_known_outputs(std::uint32_t stage) const;
   std::uint64_t copy_ns(std::uint32_t from_device, std::uint32_t to_device, std::uint64_t bytes) const;
 
   std::vector<planned_device> devices_;
@@ -124,6 +138,7 @@ class graph_plan {
   std::vector<std::uint32_t> allowed_;  // empty: all
   std::vector<std::uint32_t> order_, places_;
   std::vector<std::string> costs_;  // of the stages, for `why`
+  std::vector<planned_kernels> kernels_;
   std::vector<stage_spec> specs_;
   std::vector<planned_transfer> transfers_;
   std::map<std::array<std::uint32_t, 3>, std::size_t> transfer_at_;  // by stage, output, and device

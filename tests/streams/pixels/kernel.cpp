@@ -1,7 +1,8 @@
 // The same for a C++14 compiler.
 #include "tests/streams/pixels/every_function.hpp"
 
-void every_function(unsigned char* to, unsigned char const* from, unsigned short const* lines, int width,
-                    int height, int stride, rondo::pixels::blur_weights const& weights, int y) {
-  rondo::pixels::every_function(to, from, lines, width, height, stride, weights, y, 0, 1);
+void every_function(unsigned char* to, unsigned char const* from, unsigned short const* lines, short* model,
+                    rondo::pixels::draw_list const* list, int width, int height, int stride,
+                    rondo::pixels::blur_weights const& weights, int y) {
+  rondo::pixels::every_function(to, from, lines, model, list, width, height, stride, weights, y, 0, 1);
 }
