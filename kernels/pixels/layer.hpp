@@ -39,9 +39,13 @@ RONDO_PIXELS void band_columns(RONDO_BUFFER u8* to, RONDO_BUFFER u16 const* low,
   u16 const in_value = over_255(static_cast<u16>(c.inside * c.inside_opacity));
   u16 const out_value = over_255(static_cast<u16>(c.outside * c.outside_opacity));
   for (i32 x = first; x < width; x += step) {
-    bool const is_in = y >= low[ColumnStep * x] && y <= high[ColumnStep * x];
-    u8 const value = static_cast<u8>(is_in ? in_value : out_value);
-    to[x] = over(value, is_in ? c.inside_opacity : c.outside_opacity, to[x]);
+    u16 const below = low[ColumnStep * x], above = high[ColumnStep * x];
+    // All ones or 0, so that nothing branches, and the loop is vectorised.
+    u16 const is_in = static_cast<u16>(0 - ((y >= below) & (y <= above)));
+    u16 const value = static_cast<u16>(out_value ^ ((in_value ^ out_value) & is_in));
+    u16 const opacity =
+        static_cast<u16>(c.outside_opacity ^ ((c.inside_opacity ^ c.outside_opacity) & is_in));
+    to[x] = over(static_cast<u8>(value), static_cast<u8>(opacity), to[x]);
   }
 }
 
