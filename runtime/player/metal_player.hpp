@@ -28,6 +28,7 @@ class metal_player final : public kernel_player {
   metal_player(metal_player const&) = delete;
   metal_player& operator=(metal_player const&) = delete;
 
+  std::string name() const override { return "metal"; }
   std::string description() const override;
   std::pmr::memory_resource& memory() override;
   void play(std::vector<kernel_call> calls, ended done) override;

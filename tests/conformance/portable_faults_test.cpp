@@ -15,6 +15,7 @@ class faulty_player final : public rondo::kernel_player {
  public:
   enum class fault { none, lost, missing, scribbles, misfits, waits };
 
+  std::string name() const override { return "faulty"; }
   std::string description() const override { return "a faulty GPU"; }
   std::pmr::memory_resource& memory() override { return plays_.memory(); }
   bool is_lost() const noexcept override { return false; }

@@ -9,6 +9,9 @@
 
 #include "runtime/player/opencl_player.hpp"
 #include "tests/conformance/portable_kernels.hpp"
+#if defined(RONDO_METAL_STAND_IN)
+#include "runtime/player/metal_player.hpp"
+#endif
 #endif
 
 using namespace conformance;
@@ -31,6 +34,14 @@ std::shared_ptr<rondo::kernel_player> pocl() {
 }
 #endif
 
+#if defined(RONDO_METAL_STAND_IN)
+std::shared_ptr<rondo::kernel_player> metal() {
+  static auto const player =
+      std::make_shared<rondo::metal_player>(std::vector<rondo::kernel_program const*>{&portable_kernels});
+  return player;
+}
+#endif
+
 std::vector<place> places() {
   std::vector<place> all;
   for (auto const& v : variants()) all.push_back({v.name, v.settings});
@@ -47,6 +58,9 @@ std::vector<place> places() {
   // pocl ends the process where it finds no processors, as in a chroot without /sys.
   if (std::filesystem::exists("/sys/devices/system/cpu")) {
     all.push_back({"cpu, packs played by OpenCL", settings, pocl});
+#if defined(RONDO_METAL_STAND_IN)
+    all.push_back({"cpu, packs played by Metal's stand-in", settings, metal});
+#endif
     settings.ring_mode = rondo::ring_mode::rounds;
     settings.round_messages = 256;
     all.push_back({"cpu in rounds, packs played by OpenCL", settings, pocl});
