@@ -1,5 +1,6 @@
-// Primitives for waiting: a pause in a spin loop, yielding to another thread, and blocking on a 32-bit word (a futex on
-// Linux). Only host threads block; a GPU backs off instead.
+// Primitives for waiting: a pause in a spin loop, yielding to another thread, and blocking on a 32-bit word, on Linux
+// with a futex (park_futex.hpp), elsewhere with a table of waiting threads (park_lot.hpp). Only host threads block; a
+// GPU backs off instead.
 //
 // A model checker may replace these functions by defining RONDO_PARK_HEADER to a header of its own.
 #pragma once
@@ -23,14 +24,25 @@ inline constexpr bool threads_park = true;
 #else
 
 #if !defined(__CUDA_ARCH__)
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+#if RONDO_LINUX
+#include "kernels/base/park_futex.hpp"
+#else
+#include "kernels/base/park_lot.hpp"
+#endif
 #endif
 
 namespace rondo {
+
+#if !defined(__CUDA_ARCH__)
+namespace detail {
+#if RONDO_LINUX
+using system_park = futex_park;
+#else
+using system_park = parking_lot;
+#endif
+}  // namespace detail
+#endif
 
 /// Tells the processor that this is a spin loop.
 RONDO_HD inline void relax() noexcept {
@@ -60,9 +72,7 @@ RONDO_HD inline void wait_word([[maybe_unused]] atomic<std::uint32_t>& word,
 #if defined(__CUDA_ARCH__)
   __nanosleep(1000);
 #else
-  timespec const limit{static_cast<time_t>(limit_ns / 1'000'000'000),
-                       static_cast<long>(limit_ns % 1'000'000'000)};
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &limit, nullptr, 0);
+  detail::system_park::wait(word, seen, limit_ns);
 #endif
 }
 
@@ -70,7 +80,7 @@ RONDO_HD inline void wait_word([[maybe_unused]] atomic<std::uint32_t>& word,
 RONDO_HD inline void wake_word([[maybe_unused]] atomic<std::uint32_t>& word,
                                [[maybe_unused]] int count) noexcept {
 #if !defined(__CUDA_ARCH__)
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  detail::system_park::wake(word, count);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Annotation macros and small helpers that differ between a CPU and a GPU.
+// Annotation macros and small helpers that differ between a CPU and a GPU, or between systems.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,14 @@
 #define RONDO_UNROLL _Pragma("unroll")
 #else
 #define RONDO_UNROLL
+#endif
+
+/// 1 where what Linux alone has is used; otherwise each place that asks has another way. RONDO_PORTABLE_OS makes it 0
+/// on Linux, too, so that this other way is compiled and run (docs/systems.md).
+#if defined(__linux__) && !defined(RONDO_PORTABLE_OS)
+#define RONDO_LINUX 1
+#else
+#define RONDO_LINUX 0
 #endif
 
 namespace rondo {

@@ -15,6 +15,8 @@
 #include "runtime/text/json_reader.hpp"
 #include "runtime/text/parse_number.hpp"
 
+extern char** environ;  // not every system's headers have it
+
 namespace rondo {
 namespace {
 

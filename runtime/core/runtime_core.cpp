@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
@@ -77,15 +75,6 @@ void require_no_parent(std::string_view what, actor_options const& options, bool
   if (many && options.pinned) refuse("a pinned actor has a team of its own; launch it alone");
 }
 
-constexpr clockid_t no_clock = CLOCK_REALTIME;  // which is no thread's
-
-/// How much the thread with this clock has run. 0: not known.
-std::chrono::nanoseconds run_time(clockid_t of) {
-  timespec t{};
-  if (of == no_clock || ::clock_gettime(of, &t) != 0) return {};
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
 /// Every `period`, `watching` posts a task to the thread of `watched`. If that has not run a period later, and the
 /// thread has hardly run either, as one that is only busy has, calls `report`, and not again until the task has run.
 /// Allocates nothing.
@@ -94,17 +83,17 @@ timer watch_handlers(boost::asio::io_context::executor_type const& watched,
                      std::function<void()> report) {
   struct pulse {
     std::atomic<bool> waits = false;  // a task
-    clockid_t clock = no_clock;       // of the thread, once a task has run there
+    thread_time thread;               // that of `watched`, once a task has run there
     handler_memory memory;            // of the task
   };
   return timer(watching, period,
-               [watched, period, report = std::move(report), said = false, clock = no_clock,
+               [watched, period, report = std::move(report), said = false, thread = thread_time(),
                 ran = std::chrono::nanoseconds(), p = std::make_shared<pulse>()]() mutable {
-                 // Acquire and release: the other members belong to the task while it waits. `clock` stays as it is
+                 // Acquire and release: the other members belong to the task while it waits. `thread` stays as it is
                  // then.
                  bool const waits = p->waits.load(std::memory_order_acquire);
-                 if (!waits) clock = p->clock;
-                 auto const now = run_time(clock);
+                 if (!waits) thread = p->thread;
+                 auto const now = thread.run_time();
                  bool const is_idle = now - std::exchange(ran, now) < period / 10;
                  if (waits) {
                    if (is_idle && !std::exchange(said, true)) report();
@@ -112,12 +101,11 @@ timer watch_handlers(boost::asio::io_context::executor_type const& watched,
                  }
                  said = false;
                  p->waits.store(true, std::memory_order_relaxed);  // relaxed: posting the task publishes it
-                 boost::asio::post(
-                     watched, boost::asio::bind_allocator(handler_allocator<void>(p->memory), [p] {
-                       if (clockid_t mine; ::pthread_getcpuclockid(::pthread_self(), &mine) == 0)
-                         p->clock = mine;
-                       p->waits.store(false, std::memory_order_release);
-                     }));
+                 boost::asio::post(watched,
+                                   boost::asio::bind_allocator(handler_allocator<void>(p->memory), [p] {
+                                     p->thread = thread_time::of_this_thread();
+                                     p->waits.store(false, std::memory_order_release);
+                                   }));
                  return true;
                });
 }

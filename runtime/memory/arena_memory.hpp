@@ -31,10 +31,13 @@ class arena_memory {
 
   /// Asks for large pages for a part that fills up from its beginning: the system makes one with less work than 512
   /// small ones. Without effect where it has none, and for less than a large page.
-  void prefer_large_pages(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  void prefer_large_pages([[maybe_unused]] std::uint64_t offset,
+                          [[maybe_unused]] std::uint64_t bytes) const noexcept {
+#if RONDO_LINUX
     auto const end = offset + bytes;
     offset = align_up(offset, page_bytes);
     if (offset < end) static_cast<void>(madvise(base_ + offset, end - offset, MADV_HUGEPAGE));
+#endif
   }
 
   std::byte* data() const noexcept { return base_; }

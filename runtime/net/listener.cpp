@@ -9,11 +9,13 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <optional>
 #include <system_error>
 
 #include "runtime/base/errc.hpp"
 #include "runtime/files/file_lock.hpp"
+#include "runtime/net/local_socket.hpp"
 #include "runtime/net/trusted_path.hpp"
 #include "runtime/os/made_here.hpp"
 
@@ -49,10 +51,12 @@ class listener_of : public listener {
     prepare();
     acceptor_.bind(where, ec);
     require(ec, at_, "the address could not be bound");
+    bound();
     acceptor_.listen(asio::socket_base::max_listen_connections, ec);
     require(ec, at_, "the socket could not listen");
   }
   virtual void prepare() = 0;
+  virtual void bound() {}
   virtual client_address address_of(typename Protocol::socket& s) = 0;
 
   endpoint at_;
@@ -136,13 +140,14 @@ class unix_listener final : public listener_of<local> {
           fmt::format("{}: another service listens there; stop it, or choose another path", at_.text()));
     return ec;
   }
-  // Before it is bound, so that nobody else can ever connect.
-  void prepare() override { ::fchmod(acceptor_.native_handle(), 0600); }
+  void prepare() override { keep_from_others(acceptor_.native_handle()); }
+  void bound() override {
+    if (!keep_from_others(at_.path))
+      throw std::system_error(errno, std::generic_category(), at_.text() + ": its mode could not be set");
+  }
   client_address address_of(local::socket& s) override {
-    ucred who{};
-    socklen_t size = sizeof who;
-    if (::getsockopt(s.native_handle(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
-      return {"a local client", "local", true};
+    auto const who = identity_of(s.native_handle());
+    if (who.uid == static_cast<uid_t>(-1)) return {"a local client", "local", true};
     auto const user = fmt::format("user {}", who.uid);
     return {fmt::format("process {} of {}", who.pid, user), user, true};
   }

@@ -62,7 +62,8 @@ log_line read_log_event(device_event const& event) {
 
   log_line line;
   std::chrono::nanoseconds const since_1970(static_cast<std::int64_t>(event.detail + unix_offset_ns()));
-  line.time = std::chrono::system_clock::time_point(since_1970);
+  line.time = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(since_1970));
   line.level = std::min(about.level, log_level::error);
   line.actor = event.actor;
   line.device = device_of(event.actor);

@@ -38,10 +38,12 @@ template <class F>
 std::thread start_thread(std::string_view what, F&& f) {
   return started(what, [&] { return std::thread(std::forward<F>(f)); });
 }
+#if defined(__cpp_lib_jthread)  // libc++ 19 has it with -fexperimental-library only
 /// The same, with the stop token of a std::jthread if `f` takes one.
 template <class F>
 std::jthread start_jthread(std::string_view what, F&& f) {
   return started(what, [&] { return std::jthread(std::forward<F>(f)); });
 }
+#endif
 
 }  // namespace rondo

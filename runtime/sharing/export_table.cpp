@@ -17,12 +17,10 @@ std::uint64_t new_share() {
 
 export_table::export_table(std::uint64_t data_bytes, std::uint32_t slots, std::uint32_t rows)
     : share_(new_share()),
-      fd_(make_memfd("rondo-directory", share::directory::size_of(rows, slots))),
-      mapping_(fd_.get(), share::directory::size_of(rows, slots), true, "the directory of exported buffers"),
-      directory_(mapping_.data(), rows),
+      memory_("rondo-directory", share::directory::size_of(rows, slots)),
+      directory_(memory_.mapping.data(), rows),
       rows_(rows),
       slots_(slots) {
-  fd_ = seal_for_readers(std::move(fd_));
   directory_.header() = {share::magic, share_, data_bytes, share::version, slots, rows, 0};
   free_.reserve(slots);
   closing_.reserve(slots);

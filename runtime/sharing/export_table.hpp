@@ -39,7 +39,7 @@ class export_table {
 
   std::uint64_t share() const noexcept { return share_; }
   /// The directory's descriptor, which importers map for reading.
-  int fd() const noexcept { return fd_.get(); }
+  int fd() const noexcept { return memory_.fd.get(); }
 
   /// Exports a range. Errors: slots_exhausted.
   result<shared_buffer_ref> open(std::uint64_t offset, std::uint64_t bytes, keeper keeps);
@@ -100,8 +100,7 @@ class export_table {
 
   std::uint64_t share_;
   std::uint32_t open_ = 0;
-  owned_fd fd_;
-  shared_mapping mapping_;
+  own_memory memory_;
   share::directory directory_;
   std::vector<row_book> rows_;
   std::vector<slot_book> slots_;

@@ -1,8 +1,9 @@
-// Memory with a file descriptor and no name (memfd): one process creates it, others map it, and it lives as long as any
-// of them uses it.
+// Memory with a file descriptor and no name: one process creates it, others map it, and it lives as long as any of them
+// uses it. A memfd on Linux, elsewhere an object of shm_open that has lost its name.
 //
 // A memfd's size is sealed when it is created, so that no process can shrink it while others have mapped it: reading
-// past the end of a file kills the reader. Threads: one at a time for each object.
+// past the end of a file kills the reader. Other systems have no seals; macOS lets nobody change the size of such an
+// object once it has one. Threads: one at a time for each object.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +45,20 @@ class shared_mapping {
   std::unique_ptr<private_on_fork> guard_;  // of a writable one
 };
 
-/// `bytes` of zeroed memory whose size can never change. Throws std::system_error, also beyond the process's limit on
-/// the size of files.
+/// `bytes` of zeroed memory whose size can never change, for whoever has the descriptor to write. Throws
+/// std::system_error, also beyond the process's limit on the size of files.
 owned_fd make_memfd(char const* name, std::uint64_t bytes);
 
-/// Forbids new writable mappings; existing ones stay writable. Returns the descriptor to pass to readers instead of
-/// `fd`. It is read-only and cannot be used to allocate pages. (If /proc is not mounted, it is `fd` itself, and a
-/// reader could allocate all pages of a partly unused memory.) Throws std::system_error.
-[[nodiscard]] owned_fd seal_for_readers(owned_fd fd);
+/// Memory that only the process that makes it can write, through a mapping that exists already.
+struct own_memory {
+  /// Throws std::system_error.
+  own_memory(char const* name, std::uint64_t bytes);
+
+  shared_mapping mapping;
+  /// What readers map. It is read-only, and cannot be used to allocate pages. (If /proc is not mounted on Linux, a
+  /// reader could allocate all pages of a partly unused memory.)
+  owned_fd fd;
+};
 
 /// Checks a descriptor that another process sent as memory of `bytes`: mapping it must not harm the reader. Throws
 /// std::runtime_error with what is wrong with `what`.

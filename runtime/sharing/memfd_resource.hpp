@@ -1,12 +1,14 @@
-// An upstream for buffer pools in memory that other processes can map: one memfd of fixed size.
+// An upstream for buffer pools in memory that other processes can map: one memfd of fixed size (elsewhere than on
+// Linux, an object of shm_open).
 //
 //   rondo::memfd_resource shared(64 << 20);
 //   rondo::buffer_pool pool({.cap_bytes = 48 << 20, .upstream = &shared});   // the rest is room for copies
 //   rondo::buffer_exporter exporter(shared, {.path = "/run/user/1000/frames"});
 //
-// Only this process can write it: the memfd is sealed once it is mapped here. **Threads**: any; several pools may use
-// it. **Lifetime**: must outlive the pools and the exporter. The memory itself lives as long as any importer maps it.
-// Pages cost nothing until they are touched, and then stay until the end: sealed memory cannot be returned piecemeal.
+// Only this process can write it: others get a descriptor that cannot be written. **Threads**: any; several pools may
+// use it. **Lifetime**: must outlive the pools and the exporter. The memory itself lives as long as any importer maps
+// it. Pages cost nothing until they are touched, and then stay until the end: sealed memory cannot be returned
+// piecemeal.
 #pragma once
 
 #include <functional>
@@ -21,18 +23,14 @@ class memfd_resource final : public std::pmr::memory_resource {
  public:
   /// `bytes` are rounded up to whole pages. Throws std::system_error.
   explicit memfd_resource(std::uint64_t bytes, char const* name = "rondo-buffers")
-      : fd_(make_memfd(name, align_up(bytes, 4096))),
-        mapping_(fd_.get(), align_up(bytes, 4096), true, name),
-        region_(mapping_.data(), mapping_.size()) {
-    fd_ = seal_for_readers(std::move(fd_));
-  }
+      : memory_(name, align_up(bytes, 4096)), region_(memory_.mapping.data(), memory_.mapping.size()) {}
 
   /// The descriptor that importers map for reading.
-  int fd() const noexcept { return fd_.get(); }
+  int fd() const noexcept { return memory_.fd.get(); }
   /// The first byte.
-  std::byte* data() const noexcept { return mapping_.data(); }
+  std::byte* data() const noexcept { return memory_.mapping.data(); }
   /// The number of bytes.
-  std::uint64_t size() const noexcept { return mapping_.size(); }
+  std::uint64_t size() const noexcept { return memory_.mapping.size(); }
   /// Whether the address is in this memory.
   bool holds(std::byte const* p) const noexcept {
     return !std::less<>{}(p, data()) && std::less<>{}(p, data() + size());
@@ -49,8 +47,7 @@ class memfd_resource final : public std::pmr::memory_resource {
   }
   bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
 
-  owned_fd fd_;
-  shared_mapping mapping_;
+  own_memory memory_;
   std::mutex mutex_;
   region_resource region_;
 };

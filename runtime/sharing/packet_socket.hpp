@@ -1,7 +1,7 @@
 // Packets and file descriptors between processes of one user on one machine, over Unix sockets that keep packets
-// separate.
+// separate. Where the system has none, over streams, with each packet behind its size.
 //
-// Only connect_to and wait_readable block. Threads: any, also concurrently on one socket.
+// Only connect_to and wait_readable block. Threads: any, also concurrently on one socket, of which one receives.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +13,7 @@
 #include <span>
 
 #include "runtime/files/file_lock.hpp"
+#include "runtime/net/local_socket.hpp"
 #include "runtime/os/closed_on_fork.hpp"
 #include "runtime/sharing/memfd.hpp"
 
@@ -26,18 +27,13 @@ struct packet {
   std::size_t size = 0;
   std::array<owned_fd, most_fds> fds{};
   std::size_t fd_count = 0;
-  bool cut = false;  // the packet was larger than this
+  bool cut = false;  // the packet was larger than this; nothing that follows it can be trusted
 
   std::span<std::byte const> content() const noexcept { return {bytes.data(), size}; }
 };
 
 /// later: nothing to receive, or no room to send. gone: the other side has closed the connection or has died.
 enum class packet_io { done, later, gone };
-
-struct peer_identity {
-  pid_t pid = 0;
-  uid_t uid = 0;
-};
 
 /// A listening socket at `path`. Only this user may connect to it; forked children do not keep it.
 class packet_door {
@@ -64,9 +60,6 @@ class packet_door {
 owned_fd accept_from(int listening) noexcept;
 /// Throws std::runtime_error with the path and what was found there.
 owned_fd connect_to(std::filesystem::path const& path, std::chrono::milliseconds timeout);
-
-/// The peer's identity from the kernel, which the peer cannot forge.
-peer_identity identity_of(int socket) noexcept;
 
 packet_io send_packet(int socket, std::span<std::byte const> content, std::span<int const> fds = {}) noexcept;
 packet_io receive_packet(int socket, packet& to) noexcept;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/text/nearest_name.hpp"
 #include "runtime/text/parse_number.hpp"
@@ -70,12 +69,10 @@ void json_reader::real(char const* name, double min, double max, double& to) {
   if (v == nullptr) return;
   if (auto const ratio = parse_ratio(v->text); ratio && v->what == json_node::kind::string)
     if (*ratio >= min && *ratio <= max) return static_cast<void>(to = *ratio);
-  double n = 0;
-  auto const* const end = v->text.data() + v->text.size();
-  auto const [stop, failed] = std::from_chars(v->text.data(), end, n);
-  if (v->what != json_node::kind::number || failed != std::errc() || stop != end || !(n >= min && n <= max))
+  auto const n = parse_real<double>(v->text);
+  if (v->what != json_node::kind::number || !n || !(*n >= min && *n <= max))
     refuse(name, fmt::format("is {}; it must be a number from {} to {}", v->described(), min, max));
-  to = n;
+  to = *n;
 }
 
 void json_reader::list(char const* name, use_value const& use) {

@@ -42,7 +42,7 @@ inline std::size_t open_descriptors() {
 /// Leaves at `path` the files that a dead process leaves.
 inline void leave_socket(std::filesystem::path const& path) {
   std::filesystem::remove(path);
-  rondo::owned_fd const fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  auto const fd = rondo::new_local_socket(rondo::packet_kind, true);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.native().copy(address.sun_path, sizeof address.sun_path - 1);

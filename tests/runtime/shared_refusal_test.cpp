@@ -199,11 +199,13 @@ TEST_CASE("an importer refuses everything that is not from an exporter", "[share
   CHECK(contains(with_field([](auto& w) { w.share = 8; }), "the directory does not match the welcome"));
   CHECK(contains(with_field([](auto& w) { w.beat_ns = 0; }), "lacks"));
   auto const with_memory = [&](auto change) { return with_welcome(keep, change); };
+#if RONDO_LINUX
   CHECK(contains(with_memory([](auto& m) {
                    m.data = rondo::owned_fd(::memfd_create("unsealed", MFD_CLOEXEC));
                    if (::ftruncate(m.data.get(), 4096) != 0) std::abort();
                  }),
                  "not sealed against shrinking"));
+#endif
   CHECK(
       contains(with_memory([](auto& m) { m.row = rondo::owned_fd(::open("/dev/null", O_RDWR | O_CLOEXEC)); }),
                "this importer's row has 0 bytes"));

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,8 +33,8 @@ std::int64_t monotonic_ns() noexcept {
 
 void write_wake() noexcept {
   int const before = errno;
-  std::uint64_t const one = 1;
-  [[maybe_unused]] auto const written = ::write(wake_fd.load(std::memory_order_relaxed), &one, sizeof one);
+  char const one = 1;
+  [[maybe_unused]] auto const written = ::write(wake_fd.load(std::memory_order_relaxed), &one, 1);
   errno = before;
 }
 
@@ -77,9 +76,15 @@ class without_sigttin {
 
 // -- signals
 
-stop_signals::stop_signals(bool reloads) : wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
-  wake_fd = wake_.get();
+stop_signals::stop_signals(bool reloads) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  wake_ = owned_fd(ends[0]), wakes_ = owned_fd(ends[1]);
+  for (int const end : ends) {
+    ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    ::fcntl(end, F_SETFL, O_NONBLOCK);
+  }
+  wake_fd = wakes_.get();
   first_signal = 0;
   first_at_ns = 0;
   replace(SIGINT, note_stop);
@@ -197,8 +202,9 @@ int command_loop::wait_ms() const {
 void command_loop::wait() {
   pollfd for_what[] = {{signals_.descriptor(), POLLIN, 0}, {on_line_ ? keys_.descriptor() : -1, POLLIN, 0}};
   if (::poll(for_what, 2, wait_ms()) <= 0) return;
-  std::uint64_t count = 0;
-  [[maybe_unused]] auto const drained = ::read(signals_.descriptor(), &count, sizeof count);
+  char some[64];
+  while (::read(signals_.descriptor(), some, sizeof some) == sizeof some)
+    ;
   if (for_what[1].revents != 0 && !ended_) keys_.read(on_line_);
 }
 

@@ -59,7 +59,7 @@ class stop_signals {
   };
   void replace(int signal, void (*handler)(int));
 
-  owned_fd wake_;
+  owned_fd wake_, wakes_;  // a pipe: the end to read, and the end that signals write to
   std::vector<replaced> replaced_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "runtime/text/clean_text.hpp"
 #include "runtime/text/parse_number.hpp"
 #include "tools/commands/exit_codes.hpp"
@@ -19,10 +17,8 @@ std::uint64_t whole_number(std::string const& option, std::string const& text, s
 }
 
 double real_number(std::string const& option, std::string const& text, double least, double most) {
-  double number = 0;
-  auto const* const end = text.data() + text.size();
-  auto const [stop, failed] = std::from_chars(text.data(), end, number);
-  if (failed == std::errc() && stop == end && number >= least && number <= most) return number;  // not NaN
+  auto const number = parse_real<double>(text);
+  if (number && *number >= least && *number <= most) return *number;  // not NaN
   throw CLI::ValidationError(
       option, fmt::format("is '{}'; it must be a number from {} to {}", clean_text(text), least, most));
 }

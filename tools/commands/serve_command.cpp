@@ -23,6 +23,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/files/file_lock.hpp"
+#include "runtime/net/local_socket.hpp"
 #include "runtime/net/log_throttle.hpp"
 #include "runtime/net/trusted_path.hpp"
 #include "runtime/os/start_thread.hpp"
@@ -90,12 +91,11 @@ void notify_system(char const* state) {
   if (length >= sizeof to.sun_path) return;
   std::memcpy(to.sun_path, path, length);
   if (*path == '@') to.sun_path[0] = '\0';
-  int const s = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (s < 0) return;
+  auto const s = new_local_socket(SOCK_DGRAM, true);
+  if (!s) return;
   [[maybe_unused]] auto const sent =
-      ::sendto(s, state, std::strlen(state), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&to),
+      ::sendto(s.get(), state, std::strlen(state), without_sigpipe, reinterpret_cast<sockaddr*>(&to),
                static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
-  ::close(s);
 }
 
 file_uses files_of(serve_arguments const& a, service_config const& c) {

@@ -1,9 +1,9 @@
 #include "runtime/device/emulated/emulation.hpp"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <thread>
+
+#include "runtime/os/prepare_thread.hpp"
 
 namespace rondo {
 
@@ -33,12 +33,8 @@ modelled_bus::clock::time_point modelled_bus::crossed(bus_model const& model, st
   return free_at_ + std::chrono::nanoseconds(model.latency_ns);
 }
 
-/// A thread's sleep ends up to 50 us late, which is longer than a small copy, unless it asks for less.
-void modelled_bus::wait_until(clock::time_point when) {
-  ::prctl(PR_SET_TIMERSLACK, 1ul, 0, 0, 0);
-  std::this_thread::sleep_until(when);
-  ::prctl(PR_SET_TIMERSLACK, 0ul, 0, 0, 0);  // as it was at the thread's start
-}
+/// Other sleeps end later by more than a small copy takes.
+void modelled_bus::wait_until(clock::time_point when) { sleep_punctually_until(when); }
 
 emulated_wire::emulated_wire(std::uint32_t slots, emulation_options const& o, std::uint64_t stream)
     : visible_at_ns(o.visibility_delay_ns != 0 ? slots : 0),

@@ -13,6 +13,7 @@
 #include "runtime/service/json/message_schemas.hpp"
 #include "runtime/text/json_node.hpp"
 #include "runtime/text/json_string.hpp"
+#include "runtime/text/parse_number.hpp"
 
 namespace rondo::service {
 namespace {
@@ -46,9 +47,9 @@ std::string accepted_list(field_layout const& f) {
 /// Reads a number, correctly rounded. False if it would become infinite, or 0 although it is not.
 template <class Float>
 bool read_float(std::string_view text, Float& value) {
-  auto const* const end = text.data() + text.size();
-  auto const [stop, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc() || stop != end || std::isinf(value)) return false;
+  auto const number = parse_real<Float>(text);
+  if (!number || std::isinf(*number)) return false;
+  value = *number;
   auto const mantissa = text.substr(0, text.find_first_of("eE"));
   return value != 0 || mantissa.find_first_of("123456789") == std::string_view::npos;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "kernels/base/portable.hpp"
 #include "runtime/base/config.hpp"
 
 namespace rondo::service {
@@ -18,8 +19,8 @@ std::uint64_t descriptor_limit() {
 
 std::uint64_t descriptors_open() {
   std::error_code ec;
-  std::filesystem::directory_iterator const all("/proc/self/fd", ec);
-  if (ec) return 64;  // without /proc: more than usual
+  std::filesystem::directory_iterator const all(RONDO_LINUX ? "/proc/self/fd" : "/dev/fd", ec);
+  if (ec) return 64;  // without this folder: more than usual
   return static_cast<std::uint64_t>(std::distance(begin(all), end(all))) - 1;  // without that of the iterator
 }
 

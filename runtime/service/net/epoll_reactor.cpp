@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#if RONDO_LINUX
+
 namespace rondo::service {
 
 namespace {
@@ -70,3 +72,5 @@ void epoll_reactor::remove(int socket) {
 }
 
 }  // namespace rondo::service
+
+#endif

@@ -4,17 +4,24 @@
 // watches it as one descriptor, but only while the thread sleeps now and then: an epoll inside another one slows down
 // every sender's system call. A busy thread removes it from Asio's epoll, but not after each sleep: the kernel walks
 // through all sockets when it is added again.
+// Where there is no epoll, nothing is registered, and connections use Asio's waits (transport.cpp).
 // Threads: the network thread. Lifetime: outlives what is registered.
 #pragma once
-
-#include <sys/epoll.h>
 
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <vector>
 
+#include "kernels/base/portable.hpp"
+
+#if RONDO_LINUX
+#include <sys/epoll.h>
+#endif
+
 namespace rondo::service {
+
+#if RONDO_LINUX
 
 class epoll_reactor {
  public:
@@ -54,5 +61,16 @@ class epoll_reactor {
   std::vector<listener*> entered_;  // by socket
   std::array<epoll_event, 256> events_{};
 };
+
+#else
+
+class epoll_reactor {
+ public:
+  explicit epoll_reactor(boost::asio::io_context&) {}
+  bool poll() { return false; }
+  void sleep(boost::asio::io_context& network) { network.run_one(); }
+};
+
+#endif
 
 }  // namespace rondo::service

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 
+#include "runtime/net/local_socket.hpp"
 #include "runtime/service/net/epoll_reactor.hpp"
 
 namespace rondo::service {
@@ -34,14 +34,13 @@ ssize_t receive(int socket, void* into, std::size_t bytes) noexcept {
 /// A peer that has gone gives an error, not SIGPIPE, which would kill the program.
 ssize_t send(int socket, void const* from, std::size_t bytes) noexcept {
   for (;;) {
-    auto const n = ::send(socket, from, bytes, MSG_NOSIGNAL);
+    auto const n = ::send(socket, from, bytes, without_sigpipe);
     if (n >= 0 || errno != EINTR) return n;
   }
 }
 
-bool peer_has_gone(stream_socket const& socket) noexcept {
-  pollfd look{const_cast<stream_socket&>(socket).native_handle(), POLLRDHUP, 0};
-  return ::poll(&look, 1, 0) == 1;
+bool has_gone(stream_socket const& peer) noexcept {
+  return peer_has_gone(const_cast<stream_socket&>(peer).native_handle());
 }
 
 class plain_transport : public transport {
@@ -79,12 +78,14 @@ class plain_transport : public transport {
     socket_.shutdown(socket_.shutdown_both, ignored);
     socket_.close(ignored);
   }
-  bool hung_up() const noexcept override { return peer_has_gone(socket_); }
+  bool hung_up() const noexcept override { return has_gone(socket_); }
   bool writes_from_any_thread() const noexcept override { return true; }
 
  protected:
   stream_socket socket_;
 };
+
+#if RONDO_LINUX
 
 /// Stays registered between waits: it unregisters only when it is called while nothing waits.
 class watched_transport final : public plain_transport, epoll_reactor::listener {
@@ -120,6 +121,8 @@ class watched_transport final : public plain_transport, epoll_reactor::listener 
   ready_handler waiting_;
   bool watched_ = false;
 };
+
+#endif
 
 /// Counts what TLS takes from a peer without data for its user: handshakes, KeyUpdates, renegotiation, tickets, alerts,
 /// empty records. OpenSSL takes as many as have arrived within one call, but its caller has other clients to serve.
@@ -246,7 +249,7 @@ class tls_transport final : public transport {
     wire_.socket.shutdown(wire_.socket.shutdown_both, ignored);
     wire_.socket.close(ignored);
   }
-  bool hung_up() const noexcept override { return peer_has_gone(wire_.socket); }
+  bool hung_up() const noexcept override { return has_gone(wire_.socket); }
   bool writes_from_any_thread() const noexcept override { return false; }
   std::string refusal() const override {
     if (wire_.steps.are_too_many())
@@ -290,7 +293,12 @@ std::unique_ptr<transport> make_plain_transport(stream_socket socket) {
 }
 
 std::unique_ptr<transport> make_plain_transport(stream_socket socket, epoll_reactor& all) {
+#if RONDO_LINUX
   return std::make_unique<watched_transport>(std::move(socket), all);
+#else
+  static_cast<void>(all);
+  return make_plain_transport(std::move(socket));
+#endif
 }
 
 std::unique_ptr<transport> make_tls_transport(stream_socket socket, asio::ssl::context& context,

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "runtime/files/file_uses.hpp"
 #include "runtime/streams/kinds/stage_kind.hpp"
@@ -28,11 +29,15 @@ struct overloaded : F... {
 /// The whole text as a number.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
-  Number n{};
-  auto const* const end = text.data() + text.size();
-  auto const [stop, failed] = std::from_chars(text.data(), end, n);
-  if (failed != std::errc() || stop != end) return std::nullopt;
-  return n;
+  if constexpr (std::is_floating_point_v<Number>) {
+    return parse_real<Number>(text);
+  } else {
+    Number n{};
+    auto const* const end = text.data() + text.size();
+    auto const [stop, failed] = std::from_chars(text.data(), end, n);
+    if (failed != std::errc() || stop != end) return std::nullopt;
+    return n;
+  }
 }
 
 std::string name_of_choice(option_field const& f, std::uint32_t value) {
