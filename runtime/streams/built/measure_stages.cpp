@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 constexpr int most_ticks = 5;                // that are counted, after a first one
 constexpr auto long_enough = 50ms;           // for all of them
 constexpr auto longest = 1s;                 // for one
+constexpr auto longest_first = 60s;          // on a player, whose driver may compile the kernels then
 constexpr std::uint32_t blocks_of_each = 2;  // an output's
 
 /// A stage without a graph. An inlet stands before each input, and the host gives it frames; its outputs have no
@@ -74,7 +75,8 @@ class lone_stage {
 
   /// The time in `process` for one more tick. nullopt: it has not processed it.
   std::optional<std::uint64_t> tick() {
-    ask_options const patiently{.timeout = longest, .wait_for_room = true};
+    std::chrono::nanoseconds const patience = by_player_ && number_ == 0 ? longest_first : longest;
+    ask_options const patiently{.timeout = patience, .wait_for_room = true};
     for (auto const& f : feeds_) {
       auto const& about = spec_.inputs[f.input];
       auto const block_there = f.actor.ask(next_block{}, patiently, block);
@@ -91,7 +93,7 @@ class lone_stage {
     if (feeds_.empty() && actor_.tell(tick_due{number_, number_ * 1'000'000}, {.wait_for_room = true}, block))
       return std::nullopt;
     ++number_;
-    for (auto const until = std::chrono::steady_clock::now() + longest;
+    for (auto const until = std::chrono::steady_clock::now() + patience;
          std::chrono::steady_clock::now() < until;) {
       auto const counts = actor_.ask(read_counts{}, patiently, block);
       if (!counts || counts->failed != 0) return std::nullopt;
