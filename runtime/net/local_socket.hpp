@@ -13,6 +13,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 /// The flags of a send that gives an error if the peer has gone, where others would raise SIGPIPE. Where the system
 /// does not have it, own sockets and Asio's are set up so.
 #if defined(MSG_NOSIGNAL)
@@ -28,9 +30,10 @@ inline constexpr int packet_kind = SOCK_SEQPACKET;
 inline constexpr int packet_kind = SOCK_STREAM;
 #endif
 
+/// Who is at the other end of a local socket.
 struct peer_identity {
-  pid_t pid = 0;  // 0: not known
-  uid_t uid = 0;
+  pid_t pid = 0;  ///< 0: not known
+  uid_t uid = 0;  ///< -1: not known
 };
 
 /// A socket that is closed at exec. Empty if there is none: then errno says why.
