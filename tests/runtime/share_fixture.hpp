@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/net/local_socket.hpp"
 #include "runtime/sharing/buffer_exporter.hpp"
 #include "runtime/sharing/buffer_importer.hpp"
 #include "tests/eventually.hpp"

@@ -88,6 +88,7 @@ std::string opencl_text(std::string const& metal, std::vector<translated_kernel>
 #define constant __constant
 #define thread __private
 #define threadgroup __local
+#define atomic_fetch_add_explicit(at, more, order) atomic_add((volatile __global uint*)(at), more)
 )";
   for (std::smatch m; std::regex_search(rest, m, head);) {
     auto const begin = static_cast<std::size_t>(m.position(0) + m.length(0));
