@@ -168,8 +168,9 @@ class context : public message_outcome, public host_requests<context>, public se
 #if defined(__CUDA_ARCH__)
     return errc::no_graph;
 #else
-    return host_.graphs != nullptr ? host_.graphs->replay(self_, request, request_bytes, reply, reply_bytes)
-                                   : errc::no_graph;
+    return host_.graphs() != nullptr
+               ? host_.graphs()->replay(self_, request, request_bytes, reply, reply_bytes)
+               : errc::no_graph;
 #endif
   }
 
@@ -230,7 +231,7 @@ class context : public message_outcome, public host_requests<context>, public se
     r.body.bytes = bytes;
     copy_words(r.body.payload, payload, bytes);
     bool const is_full = r.reason == errc::mailbox_full || r.reason == errc::arena_full;
-    if (is_full && host_.packs != nullptr) r.kind = event_kind::forward, r.reason = errc::ok;
+    if (is_full && host_.packs() != nullptr) r.kind = event_kind::forward, r.reason = errc::ok;
     host_.emit(r);
   }
   RONDO_HD bool answered() const noexcept { return answered_; }
@@ -307,7 +308,7 @@ class context : public message_outcome, public host_requests<context>, public se
 #if defined(__CUDA_ARCH__)
     return false;
 #else
-    return host_.packs != nullptr && host_.packs->line_waits(to);
+    return host_.packs() != nullptr && host_.packs()->line_waits(to);
 #endif
   }
 

@@ -205,13 +205,13 @@ RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
   if constexpr (kind_of<B, M> == handler_kind::one) {
     auto const& m = *reinterpret_cast<M const*>(payload);
     ctx.expect(reply_id_of<B, M>);
+    std::conditional_t<portable_behaviour<B>, portable_context<B, M>, context&> own_context(ctx);
     run_caught(ctx, [&] {
-      with_context<B, M>(ctx, [&](auto& own) {
-        if constexpr (returns_reply<B, M>)
-          ctx.reply_with(b.on(own, m));
-        else
-          b.on(own, m);
-      });
+      context_of<B, M>& own = own_context;
+      if constexpr (returns_reply<B, M>)
+        ctx.reply_with(b.on(own, m));
+      else
+        b.on(own, m);
     });
   }
 }

@@ -41,9 +41,13 @@ struct packed_list<messages<Entries...>> {
 template <class Behaviour, class Message>
 class portable_context {
  public:
+  // -- for the runtime
   RONDO_HD explicit portable_context(context& ctx) noexcept : ctx_(ctx) {}
 
+  // -- for handlers
+  /// This actor.
   RONDO_HD actor_id self() const noexcept { return ctx_.self(); }
+  /// Sends a message of the behaviour's `sends`. See kernels/portable/behaviour.hpp.
   template <class Target, class Told>
   RONDO_HD void tell(address<Target> to, Told const& m, unsigned priority = default_priority) noexcept {
     static_assert(detail::find_entry<Told, typename Behaviour::sends>::taken,
@@ -51,12 +55,14 @@ class portable_context {
     static_assert(detail::send_check<Target, Told>::done);
     ctx_.tell_patiently(to.id, m, static_cast<std::uint8_t>(priority));
   }
+  /// Answers the request, once; nothing if no sender waits for an answer.
   template <class Reply>
   RONDO_HD void reply(Reply const& answer) noexcept {
     static_assert(std::is_same_v<Reply, reply_to_t<Behaviour, Message>>,
                   "the answer is what rondo::ask<Message, Reply> declares for the message");
     static_cast<void>(ctx_.reply(answer));
   }
+  /// Fails the handler. What it has done and sent so far stays.
   RONDO_HD void fail(errc reason = errc::handler_failed) noexcept { ctx_.fail(reason); }
 
  private:

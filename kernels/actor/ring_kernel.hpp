@@ -79,14 +79,12 @@ class ring_kernel {
 
   /// The last call: waits until no pack is being played, and ends those that were.
   void end_packs() {
-#if !defined(__CUDA_ARCH__)
-    if constexpr (Module::has_portable) {
+    if constexpr (packs_mail<Module>) {
       if (packs_.desk == nullptr) return;
       while (packs_.desk->in_play() != 0)
         if (!end_pack().worked) yield_thread();
       scheduler_.share_all();
     }
-#endif
   }
 
   /// For a guest thread with a team of one lane: runs ready actors until none is left or `limit_ns` has passed, and
@@ -95,11 +93,9 @@ class ring_kernel {
     auto const end_ns = now_ns() + limit_ns;
     std::uint64_t dealt = 0;
     quotas_ = 1;
-#if !defined(__CUDA_ARCH__)
-    packs_.desk = nullptr;  // the thread wants this done now
-#endif
-    scheduler_.linger_pauses = 0;                         // only this thread sends more mail
-    if (scheduler_.count_ready() > 1) scheduler_.wake();  // other teams can take some
+    if constexpr (packs_mail<Module>) packs_.desk = nullptr;  // the thread wants this done now
+    scheduler_.linger_pauses = 0;                             // only this thread sends more mail
+    if (scheduler_.count_ready() > 1) scheduler_.wake();      // other teams can take some
     scheduler_.be_quiet(true);
     while (!arena().stopping()) {
       auto const n = turn();
@@ -122,11 +118,9 @@ class ring_kernel {
   RONDO_HD team_status& status() const noexcept { return *status_; }
 
   RONDO_HD turn_result turn() {
-#if !defined(__CUDA_ARCH__)
-    if constexpr (Module::has_portable)
+    if constexpr (packs_mail<Module>)
       if (packs_.desk != nullptr)
         if (auto const n = see_to_packs(); n.worked) return n;
-#endif
     // Relaxed: claim acquires the actor.
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0)
       if (auto const n = serve_pinned(pinned - 1); n.worked) return n;
@@ -140,7 +134,10 @@ class ring_kernel {
     std::uint32_t dealt = 0;
     do {
       set_actor(index + 1);
-      dealt += slice<Module>{scheduler_, team_, host_, index, packs()}.run(quotas_);
+      if constexpr (packs_mail<Module>)
+        dealt += slice<Module>{scheduler_, team_, host_, index, packs()}.run(quotas_);
+      else
+        dealt += slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
     } while (quotas_ > 1 && scheduler_.next_kept(index));
     set_actor(0);
     return {true, dealt};
@@ -148,19 +145,20 @@ class ring_kernel {
 
   // -- packs, of a `cpu` device with a GPU beside it
 
-  /// Null: this team packs no mail.
-  RONDO_HD team_packs* packs() noexcept {
-#if !defined(__CUDA_ARCH__)
-    if (packs_.desk != nullptr) return &packs_;
-#endif
-    return nullptr;
-  }
+  /// Null: not now.
+  team_packs* packs() noexcept { return packs_.desk != nullptr ? &packs_ : nullptr; }
   /// True if there was one.
   RONDO_HD bool play_pack() noexcept {
-#if !defined(__CUDA_ARCH__)
-    if (packs_.open != nullptr) return packs_.play(), true;
-#endif
+    if constexpr (packs_mail<Module>)
+      if (packs_.open != nullptr) return packs_.play(), true;
     return false;
+  }
+  RONDO_HD static auto packs_of([[maybe_unused]] host_port const& host,
+                                [[maybe_unused]] idle_policy const& idle) noexcept {
+    if constexpr (packs_mail<Module>)
+      return team_packs{idle.pinned_only ? nullptr : host.packs()};
+    else
+      return packs_nothing{};
   }
   turn_result see_to_packs() {
     if (packs_.desk->ended() != 0)
@@ -320,9 +318,8 @@ class ring_kernel {
 
   RONDO_HD bool work_is_visible() const noexcept {
     if (arena().stopping() || inbox_.has_work()) return true;
-#if !defined(__CUDA_ARCH__)
-    if (!idle_.pinned_only && packs_.desk != nullptr && packs_.desk->ended() != 0) return true;
-#endif
+    if constexpr (packs_mail<Module>)
+      if (packs_.desk != nullptr && packs_.desk->ended() != 0) return true;
     if (!idle_.pinned_only && scheduler_.sees_work()) return true;
     if (auto const pinned = status().pinned_actor.load(memory_order::relaxed); pinned != 0) {
       // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the
@@ -347,11 +344,10 @@ class ring_kernel {
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
   bool mail_left_ = false;    // in its pinned actor, when this team released it
   [[no_unique_address]] Inbox inbox_;
-#if !defined(__CUDA_ARCH__)
   // A pack waits no longer than this for more mail.
   static constexpr std::uint64_t longest_packing_ns = 50'000;
-  team_packs packs_{idle_.pinned_only ? nullptr : host_.packs};
-#endif
+  [[no_unique_address]] std::conditional_t<packs_mail<Module>, team_packs, packs_nothing> packs_ =
+      packs_of(host_, idle_);
 };
 
 }  // namespace rondo

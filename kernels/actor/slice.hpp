@@ -8,6 +8,15 @@
 
 namespace rondo {
 
+/// Whether teams may pack mail of the module. A GPU's do not: their handlers run there.
+template <class Module>
+#if defined(__CUDA_ARCH__)
+inline constexpr bool packs_mail = false;
+#else
+inline constexpr bool packs_mail = Module::has_portable;
+#endif
+struct packs_nothing {};
+
 /// The packs of one team.
 struct team_packs {
   pack_desk* desk = nullptr;
@@ -31,10 +40,13 @@ struct team_packs {
 template <class Module>
 class slice {
  public:
-  /// Precondition: the caller owns actor `index` (scheduler::claim). `packs`: of the team; null: it packs no mail.
-  RONDO_HD slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index,
-                 team_packs* packs = nullptr) noexcept
-      : actor_(sched, t, host, index), packs_(packs) {}
+  /// Precondition: the caller owns actor `index` (scheduler::claim).
+  RONDO_HD slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
+      : actor_(sched, t, host, index) {}
+  /// Of a team that packs mail; `packs` null: not now.
+  slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index,
+        team_packs* packs) noexcept
+      : actor_(sched, t, host, index), packing_{packs} {}
 
   /// Runs the actor until it has no mail, or for `quotas` quotas; for one quota if other actors wait for the team.
   /// Returns the number of completed messages.
@@ -55,7 +67,7 @@ class slice {
   std::uint32_t end_run(mail_pack const& pack, std::uint32_t i) {
     packed_run const& run = pack.run(i);
     if (pack.failure != errc::ok) {
-      stays_here_ = true;
+      packing_.stays_here = true;
       return run_rest(0, quota_);
     }
     __builtin_memcpy(state_, pack.states() + run.state_at, Module::packed(behaviour_)->state_bytes);
@@ -207,7 +219,12 @@ class slice {
     bool went_on = false;
     while (!handed_over_) {
       if (actor_.control_waits()) actor_.obey();
-      if (!actor_.paused && dealt < quota) dealt += handle_mail(quota - dealt);
+      if (!actor_.paused && dealt < quota) {
+        if constexpr (packs_mail<Module>)
+          dealt += handle_or_pack(quota - dealt);
+        else
+          dealt += handle_mail(quota - dealt);
+      }
       if (handed_over_) break;
       // Once at least: mail that never ends is not to keep it waiting. Not again beyond the quota: then others have
       // their turn.
@@ -232,33 +249,24 @@ class slice {
     return dealt;
   }
 
-  RONDO_HOT RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
-    discarding_ = actor_.state() == lifecycle::discarding;
-    run_waits_ = false;
-#if !defined(__CUDA_ARCH__)
-    if constexpr (Module::has_portable)
-      if (packs_ != nullptr) return handle_or_pack(quota);
-#endif
-    return handle_here(quota);
-  }
-
-  /// Of a portable behaviour on a device that may have a GPU beside it.
+  /// In a module with portable behaviours, on a device that may have a GPU beside it.
   std::uint32_t handle_or_pack(std::uint32_t quota) {
-    auto const* const portable = Module::packed(behaviour_);
-    if (portable == nullptr) return handle_here(quota);
-    bool const is_plain = !stays_here_ && !discarding_ && actor_.journal == 0 && actor_.has_ring &&
-                          !actor_.arena.stopping() && !actor_.control_waits();
-    if (is_plain && packs_->takes(behaviour_)) {
+    auto const* const portable = packing_.packs != nullptr ? Module::packed(behaviour_) : nullptr;
+    if (portable == nullptr) return handle_mail(quota);
+    bool const is_plain = !packing_.stays_here && actor_.state() != lifecycle::discarding &&
+                          actor_.journal == 0 && actor_.has_ring && !actor_.arena.stopping() &&
+                          !actor_.control_waits();
+    if (is_plain && packing_.packs->takes(behaviour_)) {
       // Before it is played: some team may continue with the actor at once.
       actor_.cell.totals.publish(actor_.totals);
       actor_.save_own_mail();
       handed_over_ = pack_mail(*portable, quota);
-      if (packs_->open != nullptr && packs_->open->is_full()) packs_->play();
+      if (packing_.packs->open != nullptr && packing_.packs->open->is_full()) packing_.packs->play();
       if (handed_over_) return 0;
     }
     auto const began_ns = rondo::now_ns();
-    auto const dealt = handle_here(quota);
-    if (dealt != 0) packs_->desk->note_on_host(behaviour_, dealt, rondo::now_ns() - began_ns);
+    auto const dealt = handle_mail(quota);
+    if (dealt != 0) packing_.packs->desk->note_on_host(behaviour_, dealt, rondo::now_ns() - began_ns);
     return dealt;
   }
 
@@ -267,11 +275,11 @@ class slice {
     std::uint32_t ticket = 0;
     auto const count = actor_.priority_lists().pick(ticket);
     if (count == 0 || count > quota) return false;
-    mail_pack& pack = *packs_->open;
+    mail_pack& pack = *packing_.packs->open;
     mail_pack::part const from{actor_.index, ticket, count != 1};
     if (!pack.begin(actor_.self, behaviour_, state_, portable.state_bytes, from)) {
-      packs_->play();
-      return packs_->takes(behaviour_) && pack_mail(portable, quota);
+      packing_.packs->play();
+      return packing_.packs->takes(behaviour_) && pack_mail(portable, quota);
     }
     if (count != 1) {
       mail_run const run{actor_.ring, ticket, count};
@@ -315,8 +323,10 @@ class slice {
     actor_.priority_lists().take_many(count);
   }
 
-  RONDO_HOT RONDO_HD std::uint32_t handle_here(std::uint32_t quota) {
+  RONDO_HOT RONDO_HD std::uint32_t handle_mail(std::uint32_t quota) {
     std::uint32_t dealt = 0;
+    discarding_ = actor_.state() == lifecycle::discarding;
+    run_waits_ = false;
     while (actor_.has_ring && dealt < quota && !handed_over_ && !actor_.arena.stopping() &&
            !actor_.control_waits()) {
       std::uint32_t ticket = 0;
@@ -593,7 +603,6 @@ class slice {
   static constexpr int linger_looks = 4;
 
   owned_actor<Module> actor_;
-  team_packs* packs_;
 
   // Read once because every message needs them, and most are on a cache line that senders keep writing.
   std::uint16_t const behaviour_ = actor_.cell.behaviour();
@@ -607,7 +616,11 @@ class slice {
   bool knows_next_ = false;  // what is known of the next message still holds
   bool discarding_ = false;
   bool handed_over_ = false;  // another team now owns the actor, or a pack
-  bool stays_here_ = false;   // its mail is not packed in this turn
+  struct packing {
+    team_packs* packs = nullptr;  // of the team; null: it packs no mail
+    bool stays_here = false;      // its mail is not packed in this turn
+  };
+  [[no_unique_address]] std::conditional_t<packs_mail<Module>, packing, packs_nothing> packing_{};
   std::uint32_t const sample_mask_ = actor_.arena.shape().latency_sample_every - 1;
 
   // For `look`, while knows_next_: the oldest message. in_turn_: it is the next one.

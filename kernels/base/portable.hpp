@@ -11,6 +11,13 @@
 #define RONDO_HD
 #endif
 
+/// Marks a function template with RONDO_HD that calls what it is given, which may be for the host alone.
+#if defined(__CUDACC__)
+#define RONDO_EITHER_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define RONDO_EITHER_SIDE
+#endif
+
 /// Marks the few functions on every message's path, where a call would cost as much as the work: always inlined on a
 /// CPU. nvcc makes its own choice.
 #if defined(__CUDACC__)

@@ -133,6 +133,12 @@ struct bus_extent<device_event> {
 
 class pack_desk;  // kernels/actor/mail_pack.hpp
 
+/// What teams of a `cpu` device have beside them.
+struct host_side {
+  graph_player* graphs = nullptr;  // for context::replay
+  pack_desk* packs = nullptr;      // null: the module has no portable behaviours
+};
+
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
 /// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call
@@ -141,9 +147,11 @@ class pack_desk;  // kernels/actor/mail_pack.hpp
 struct host_port {
   void* self = nullptr;
   void (*emit_to)(void* self, device_event const&) = nullptr;
-  buffer_table_ref buffers{};      // for context::buffers
-  graph_player* graphs = nullptr;  // for context::replay; only on a `cpu` device, as the next
-  pack_desk* packs = nullptr;      // if the module has portable behaviours
+  buffer_table_ref buffers{};         // for context::buffers
+  host_side const* beside = nullptr;  // only on a `cpu` device
+
+  RONDO_HD graph_player* graphs() const noexcept { return beside != nullptr ? beside->graphs : nullptr; }
+  RONDO_HD pack_desk* packs() const noexcept { return beside != nullptr ? beside->packs : nullptr; }
 
   RONDO_CALL RONDO_HD void emit(device_event const& event) const {
 #if defined(__CUDA_ARCH__)

@@ -280,6 +280,8 @@ RONDO_PORTABLE void handle_runs(RONDO_BUFFER unsigned char* b0, RONDO_BUFFER uns
   RONDO_KERNEL(name, ::rondo::pack_work)                                                   \
   RONDO_NOTE_PORTABLE(behaviour, name)
 
+// -- for the runtime
+
 #if defined(RONDO_ON_PLAYER)
 #define RONDO_NOTE_PORTABLE(behaviour, name) static_assert(true, "")
 #else

@@ -10,6 +10,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 /// One actor's run.
 struct packed_run {
   unsigned behaviour;  // its place in the module

@@ -9,13 +9,14 @@ namespace rondo {
 
 /// Where the handlers of a portable behaviour run (docs/fallback.md), and why.
 struct portable_report {
-  std::string behaviour;           // its name
-  std::uint64_t on_gpu = 0;        // messages that the GPU has handled
-  std::uint64_t on_host = 0;       // messages that teams have handled, where they could have been packed
-  std::uint64_t packs = 0;         // that the GPU has been given
-  double gpu_ns = 0, host_ns = 0;  // what a message has cost lately in either place; 0: unknown
-  bool is_packed = false;          // its mail goes to the GPU now
-  std::string why;                 // "8 ns a message on the GPU, 300 ns on 2 teams"
+  std::string behaviour;      // its name
+  std::uint64_t on_gpu = 0;   // messages that the GPU has handled
+  std::uint64_t on_host = 0;  // messages that teams have handled, where they could have been packed
+  std::uint64_t packs = 0;    // that the GPU has been given
+  double gpu_ns = 0;          // what a message has cost lately on the GPU; 0: unknown
+  double host_ns = 0;         // likewise by a team
+  bool is_packed = false;     // its mail goes to the GPU now
+  std::string why;            // "8 ns a message on the GPU, 300 ns on 2 teams"
 };
 
 /// A description of a device, for human readers.

@@ -112,7 +112,9 @@ bool pack_player::line_waits(actor_id to) const noexcept {
 
 void pack_player::learn(std::atomic<double>& ns, double now) noexcept {
   auto const before = ns.load(std::memory_order_relaxed);
-  ns.store(before == 0 ? now : before + (now - before) / 4, std::memory_order_relaxed);
+  // One that was interrupted counts as four times as slow, at most.
+  auto const counted = before == 0 ? now : std::min(now, 4 * before);
+  ns.store(before == 0 ? now : before + (counted - before) / 4, std::memory_order_relaxed);
 }
 
 bool pack_player::can_pack(costs const& c) const noexcept {

@@ -23,11 +23,14 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 /// Where the handlers of portable behaviours run.
 enum class portable_place : std::uint8_t { cheaper, host, gpu };
 
 class pack_player final : public pack_desk {
  public:
+  // -- for the runtime
   /// `player` null: teams handle all. Throws std::bad_alloc.
   pack_player(std::vector<packed_behaviour const*> portable, std::shared_ptr<kernel_player> player,
               portable_place place, arena_ref arena, std::uint32_t teams, pack_room const& room = {});

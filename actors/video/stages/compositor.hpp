@@ -70,6 +70,7 @@ struct compositor {
     std::int32_t shrink;                           // pixels in each direction for a sample
   };
   /// Calls f(layer, part) for each, the lowest layer first.
+  RONDO_EITHER_SIDE
   template <class F>
   RONDO_HD static void each_part(streams::stage_context<compositor>& ctx,
                                  streams::frame_out<image> const& below, F const& f) {
@@ -79,6 +80,7 @@ struct compositor {
     each_part(ctx, picture, ctx.input<"layer3">(), 2, f);
     each_part(ctx, picture, ctx.input<"layer4">(), 3, f);
   }
+  RONDO_EITHER_SIDE
   template <class F>
   RONDO_HD static void each_part(streams::stage_context<compositor>& ctx, planes const& below,
                                  streams::frame_in<image> const& layer, int number, F const& f) {

@@ -77,6 +77,7 @@ struct frame_rate {
     ctx.team().sync();
   }
   /// Calls f(plane, work) with the part of each plane that the text covers.
+  RONDO_EITHER_SIDE
   template <class F>
   RONDO_HD static void each_plane(streams::stage_context<frame_rate>& ctx,
                                   streams::frame_out<image> const& to, F const& f) {

@@ -76,6 +76,7 @@ struct waveform {
     ctx.team().sync();
   }
   /// Calls f(plane, work) with the part of each plane that the band covers.
+  RONDO_EITHER_SIDE
   template <class F>
   RONDO_HD static void each_plane(streams::stage_context<waveform>& ctx, streams::frame_out<image> const& to,
                                   F const& f) {

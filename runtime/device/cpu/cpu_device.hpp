@@ -54,8 +54,9 @@ class cpu_device final : public device {
              own_threads const* threads = nullptr) override {
     sink_ = std::move(sink);
     own_threads_ = threads;
+    beside_ = {player, packs_.get()};
     host_ = {this, [](void* self, device_event const& r) { static_cast<cpu_device*>(self)->sink_(r); },
-             buffers, player, packs_.get()};
+             buffers, &beside_};
     std::lock_guard lock(pinning_);
     if (std::exchange(ended_, false)) gate_.open();
     running_ = true;
@@ -196,6 +197,7 @@ class cpu_device final : public device {
   team_thread_options options_;
   event_sink sink_;
   own_threads const* own_threads_ = nullptr;
+  host_side beside_;
   host_port host_;
   call_list_engine graphs_;
   std::unique_ptr<pack_player> packs_;  // null: the module has no portable behaviours
