@@ -6,12 +6,12 @@
 // `should_stop` and `waiting_at` give all the same answer: call them on all lanes with the same arguments.
 #pragma once
 
-#include "kernels/actor/address.hpp"
 #include "kernels/actor/host_requests.hpp"
 #include "kernels/actor/log_event.hpp"
 #include "kernels/actor/mail_pack.hpp"
 #include "kernels/actor/message_outcome.hpp"
 #include "kernels/actor/sent_digest.hpp"
+#include "kernels/base/address.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
 #include "kernels/mail/room_list.hpp"

@@ -5,7 +5,7 @@
 // needs room.
 #pragma once
 
-#include "kernels/actor/address.hpp"
+#include "kernels/base/address.hpp"
 #include "kernels/base/team.hpp"
 #include "kernels/link/device_event.hpp"
 

@@ -1,10 +1,11 @@
-// A pack: the next mail of many actors, for a GPU that runs their handlers in one go (kernels/portable/pack_layout.hpp).
-// And the desk, at which the teams of a `cpu` device get packs, have them played, and take them back.
+// A pack: the next mail of many actors, for a GPU that runs their handlers in one go
+// (kernels/portable/pack_layout.hpp). And the desk, at which the teams of a `cpu` device get packs, have them played,
+// and take them back.
 //
 // A team *packs* an actor that it owns: it copies the state and the next messages, which stay in the mailbox, and then
-// belongs to no team. Once the pack has been played, some team ends it: it delivers what the handlers have sent, and takes
-// each actor over, which gets its state, and gives back its messages. If a pack fails, nothing of it has happened: its
-// actors' mail is handled by the team.
+// the actor belongs to no team. Once the pack has been played, some team ends it: it delivers what the handlers have
+// sent, and takes each actor over, which gets its state, and gives back its messages. If a pack fails, nothing of it
+// has happened: its actors' mail is handled by the team.
 //
 // Threads: a pack belongs to one thread at a time. The desk: any.
 #pragma once

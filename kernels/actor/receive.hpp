@@ -2,7 +2,7 @@
 // (actors/channel/channel.hpp), and its answer. runtime/channel_reader.hpp sends it.
 #pragma once
 
-#include "kernels/actor/address.hpp"
+#include "kernels/base/address.hpp"
 #include "kernels/mail/actor_cell.hpp"
 
 namespace rondo {

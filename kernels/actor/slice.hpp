@@ -4,38 +4,9 @@
 // it; ownership then passes to that team.
 #pragma once
 
-#include "kernels/actor/owned_actor.hpp"
+#include "kernels/actor/team_packs.hpp"
 
 namespace rondo {
-
-/// Whether teams may pack mail of the module. A GPU's do not: their handlers run there.
-template <class Module>
-#if defined(__CUDA_ARCH__)
-inline constexpr bool packs_mail = false;
-#else
-inline constexpr bool packs_mail = Module::has_portable;
-#endif
-struct packs_nothing {};
-
-/// The packs of one team.
-struct team_packs {
-  pack_desk* desk = nullptr;
-  mail_pack* open = nullptr;  // that the team fills; null: none
-
-  /// Whether mail of this behaviour is to be packed; there is a pack for it then.
-  bool takes(std::uint16_t behaviour) noexcept {
-    auto const most = desk->packs(behaviour);
-    if (most == 0) return false;
-    if (open == nullptr && (open = desk->open()) != nullptr) open->opened_ns = now_ns();
-    if (open != nullptr && most < open->most_messages) open->most_messages = most;
-    return open != nullptr;
-  }
-  void play() noexcept {
-    if (open == nullptr) return;
-    open->empty() ? desk->close(*open) : desk->play(*open);
-    open = nullptr;
-  }
-};
 
 template <class Module>
 class slice {
@@ -260,7 +231,7 @@ class slice {
       // Before it is played: some team may continue with the actor at once.
       actor_.cell.totals.publish(actor_.totals);
       actor_.save_own_mail();
-      handed_over_ = pack_mail(*portable, quota);
+      handed_over_ = pack_mail(actor_, state_, *packing_.packs, *portable, quota);
       if (packing_.packs->open != nullptr && packing_.packs->open->is_full()) packing_.packs->play();
       if (handed_over_) return 0;
     }
@@ -270,51 +241,6 @@ class slice {
     return dealt;
   }
 
-  /// Packs the messages that come next. False: there are none, or the first of them is to be handled here.
-  bool pack_mail(packed_behaviour const& portable, std::uint32_t quota) {
-    std::uint32_t ticket = 0;
-    auto const count = actor_.priority_lists().pick(ticket);
-    if (count == 0 || count > quota) return false;
-    mail_pack& pack = *packing_.packs->open;
-    mail_pack::part const from{actor_.index, ticket, count != 1};
-    if (!pack.begin(actor_.self, behaviour_, state_, portable.state_bytes, from)) {
-      packing_.packs->play();
-      return packing_.packs->takes(behaviour_) && pack_mail(portable, quota);
-    }
-    if (count != 1) {
-      mail_run const run{actor_.ring, ticket, count};
-      auto const h = run.header(0);
-      run_payloads copy;
-      auto* const to = packed_at(pack, portable, h, count);
-      if (to == nullptr) return pack.drop(), false;
-      run.copy_to(copy);
-      __builtin_memcpy(to, copy.bytes, count * run.bytes());
-      return true;
-    }
-    bool const in_order = actor_.priority_lists().in_order();
-    auto most = in_order ? quota : 1;
-    if (actor_.ring.slot_count < most) most = actor_.ring.slot_count;
-    for (std::uint32_t n = 0; n < most; ++n) {
-      auto const t = (ticket + n) & ticket_mask;
-      if (n != 0 && (actor_.ring.count_at(t) != 1 || !actor_.priority_lists().has_default_priority(t))) break;
-      message_slot const& slot = actor_.ring.slot(t);
-      auto* const to = packed_at(pack, portable, slot.header, 1);
-      if (to == nullptr && n == 0) return pack.drop(), false;
-      if (to == nullptr) break;
-      __builtin_memcpy(to, slot.payload, max_payload_bytes);
-    }
-    return true;
-  }
-  /// Where the payloads of `count` messages go. Null: they are to be handled here, or there is no room.
-  std::byte* packed_at(mail_pack& pack, packed_behaviour const& portable, message_header const& h,
-                       std::uint32_t count) {
-    if ((h.flags & flag_traced) != 0 || (h.deadline != 0 && h.expired(rondo::now_ns()))) return nullptr;
-    for (auto const& e : portable.takes)
-      if (e.type == h.type)
-        return pack.add(static_cast<std::uint32_t>(&e - portable.takes.data()), e.bytes,
-                        (h.flags & flag_wants_reply) != 0, count);
-    return nullptr;
-  }
   /// All of a run have been handled, and no other message comes before them.
   void end_whole_run(std::uint32_t ticket, std::uint32_t count) {
     auto const h = mail_run{actor_.ring, ticket, count}.header(0);

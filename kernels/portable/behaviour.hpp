@@ -31,6 +31,9 @@
 
 #include "kernels/portable/kernel.hpp"
 #include "kernels/portable/pack_layout.hpp"
+#if !defined(RONDO_ON_PLAYER)
+#include "kernels/base/atomic.hpp"
+#endif
 
 namespace rondo {
 namespace packing {
@@ -89,11 +92,9 @@ RONDO_PORTABLE unsigned claim(RONDO_BUFFER unsigned* count) {
   return atomic_inc((volatile __global unsigned*)count);
 #elif defined(__METAL_VERSION__)
   return atomic_fetch_add_explicit((device atomic_uint*)count, 1u, memory_order_relaxed);
-#elif defined(__CUDA_ARCH__)
-  return atomicAdd(count, 1u);
 #else
-  return __atomic_fetch_add(count, 1u,
-                            __ATOMIC_RELAXED);  // relaxed: the end of the kernel publishes the list
+  // Relaxed: the end of the kernel publishes the list.
+  return as_atomic(*count).fetch_add(1u, memory_order::relaxed);
 #endif
 }
 

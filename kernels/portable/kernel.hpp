@@ -37,10 +37,10 @@ struct work_item {
     at.lanes = static_cast<int>(get_global_size(0));                                                        \
     name(b0 + from.x, b1 + from.y, b2 + from.z, b3 + from.w, a, at);                                        \
   }                                                                                                         \
-  __kernel void name##_rows_kernel(                                                                         \
-      __global unsigned char* __restrict b0, __global unsigned char* __restrict b1,                         \
-      __global unsigned char* __restrict b2, __global unsigned char* __restrict b3, ulong4 from,            \
-      arguments a) {                                                                                        \
+  __kernel void name##_rows_kernel(__global unsigned char* __restrict b0,                                   \
+                                   __global unsigned char* __restrict b1,                                   \
+                                   __global unsigned char* __restrict b2,                                   \
+                                   __global unsigned char* __restrict b3, ulong4 from, arguments a) {       \
     ::rondo::work_item at;                                                                                  \
     at.row = static_cast<int>(get_global_id(1));                                                            \
     at.lane = 0;                                                                                            \

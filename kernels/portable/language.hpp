@@ -1,10 +1,10 @@
 // The language of portable code: what compiles with g++, nvcc, clang's C++ for OpenCL, and Metal's compiler, from one
 // source.
 //
-// Plain functions over pointers, C++14, without exceptions, references into buffers, double, 64-bit atomics, and headers
-// of the system. Each pointer and each reference names the address space that it leads to: RONDO_BUFFER, or
-// RONDO_PRIVATE for a work-item's own variables. Where RONDO_TABLE is defined, it declares a constant table, which is not
-// within a function; elsewhere a table is static within the function that uses it.
+// Plain functions over pointers, C++14, without exceptions, references into buffers, double, 64-bit atomics, and
+// headers of the system. Each pointer and each reference names the address space that it leads to: RONDO_BUFFER, or
+// RONDO_PRIVATE for a work-item's own variables. Where RONDO_TABLE is defined, it declares a constant table, which is
+// not within a function; elsewhere a table is static within the function that uses it.
 #pragma once
 
 // What a GPU without a ring kernel runs, as its compiler sees it: there is no standard library.

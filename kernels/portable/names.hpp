@@ -6,7 +6,7 @@
 #include "kernels/portable/language.hpp"
 
 #if !defined(RONDO_ON_PLAYER)
-#include "kernels/actor/address.hpp"
+#include "kernels/base/address.hpp"
 #else
 
 namespace rondo {

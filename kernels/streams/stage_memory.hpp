@@ -4,7 +4,7 @@
 // Threads: the stage's actor; the host writes it before the actor begins.
 #pragma once
 
-#include "kernels/actor/address.hpp"
+#include "kernels/base/address.hpp"
 #include "kernels/streams/edge.hpp"
 #include "kernels/streams/frame_pool.hpp"
 #include "kernels/streams/host_link.hpp"

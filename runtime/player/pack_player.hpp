@@ -1,9 +1,9 @@
 // The desk of a `cpu` device (kernels/actor/mail_pack.hpp): has packs of mail played by a GPU, and chooses for each
 // portable behaviour where its handlers run, by what a message has cost in either place.
 //
-// The choice: at first mail is packed, then a team handles some, then the cheaper place gets it. Four times a second the
-// other place gets one pack, or one turn of an actor, so the choice follows the load. A pack has as many messages as
-// are played in about 2 ms: urgent mail waits for no more than that.
+// The choice: at first mail is packed, then a team handles some, then the cheaper place gets it. Four times a second
+// the other place gets one pack, or one turn of an actor, so the choice follows the load. A pack has as many messages
+// as are played in about 2 ms: urgent mail waits for no more than that.
 //
 // Threads: `serve` and `set_program` while no team runs; the others any.
 #pragma once

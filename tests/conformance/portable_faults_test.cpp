@@ -1,5 +1,5 @@
-// What becomes of portable behaviours when the GPU beside them fails: no message is lost or handled twice, and they go on
-// on the host, which says why.
+// What becomes of portable behaviours when the GPU beside them fails: no message is lost or handled twice, and they go
+// on on the host, which says why.
 #include <condition_variable>
 
 #include "tests/conformance/harness.hpp"
