@@ -39,4 +39,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/tools/cmake/rondoConfig.cmak
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/rondoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/rondoConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/tools/cmake/RondoMessages.cmake ${PROJECT_SOURCE_DIR}/tools/cmake/RondoModule.cmake
+              ${PROJECT_SOURCE_DIR}/tools/cmake/RondoKernels.cmake
         DESTINATION ${package_dir})

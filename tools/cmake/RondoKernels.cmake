@@ -3,8 +3,9 @@
 #   rondo_add_kernels(TARGET SOURCE.clcpp HEADER VARIABLE)
 #
 # TARGET is a library with the kernels of SOURCE in each form that a player of this system takes: for OpenCL as LLVM bitcode and, where
-# llvm-spirv is, as SPIR-V; for Metal as one text, which includes nothing of this repository. HEADER, within the repository, declares
-# VARIABLE, the kernel_program, which is named with its namespace. clang does not optimise: the driver does, for the processor or GPU that it has.
+# llvm-spirv is, as SPIR-V; for Metal as one text, which includes nothing. HEADER declares VARIABLE, the kernel_program, which is named with its
+# namespace. Both are paths from the project's root, which is searched for headers, too. clang does not optimise: the driver does, for the
+# processor or GPU that it has.
 #
 # Needs clang and, but for macOS, OpenCL's headers (Debian: clang, ocl-icd-opencl-dev). Without them rondo_no_player says what is missing.
 find_program(RONDO_CLANG clang DOC "clang, for kernels in C++ for OpenCL and in Metal's language")
@@ -36,13 +37,15 @@ function(rondo_add_kernels target source header variable)
   set(spir "")
   set(spirv "")
   set(parts "")
+  set(includes -I ${PROJECT_SOURCE_DIR} "-I$<JOIN:$<TARGET_PROPERTY:rondo::kernels,INTERFACE_INCLUDE_DIRECTORIES>,;-I>")
   # Without the compiler's and the system's own macros and headers: what the text needs is in it.
   add_custom_command(
     OUTPUT ${base}.metal
-    COMMAND ${RONDO_CLANG} -E -P -x c++ -std=c++14 -undef -nostdinc -D__METAL_VERSION__=300 -I ${PROJECT_SOURCE_DIR}
+    COMMAND ${RONDO_CLANG} -E -P -x c++ -std=c++14 -undef -nostdinc -D__METAL_VERSION__=300 ${includes}
             -MD -MF ${base}.metal.d -MT ${base}.metal ${from} -o ${base}.metal
     DEPENDS ${from}
     DEPFILE ${base}.metal.d
+    COMMAND_EXPAND_LISTS
     COMMENT "Kernels of ${source} for Metal"
     VERBATIM)
   rondo_embed(${target}_metal ${base}.metal ".ascii \\\"#include <metal_stdlib>\\\\nusing namespace metal;\\\\n\\\"\\n")
@@ -50,10 +53,11 @@ function(rondo_add_kernels target source header variable)
     add_custom_command(
       OUTPUT ${base}.bc
       COMMAND ${RONDO_CLANG} -x clcpp -cl-std=clc++2021 -target spir64-unknown-unknown -emit-llvm -c -O3 -Xclang -disable-llvm-passes
-              -Xclang -finclude-default-header -Wall -Wextra -Werror -I ${PROJECT_SOURCE_DIR} -MD -MF ${base}.bc.d -MT ${base}.bc
+              -Xclang -finclude-default-header -Wall -Wextra -Werror ${includes} -MD -MF ${base}.bc.d -MT ${base}.bc
               ${from} -o ${base}.bc
       DEPENDS ${from}
       DEPFILE ${base}.bc.d
+      COMMAND_EXPAND_LISTS
       COMMENT "Kernels of ${source}"
       VERBATIM)
     list(APPEND forms ${base}.bc)
@@ -85,7 +89,9 @@ rondo::kernel_program const @variable@{"@variable@", {@spir@}, {@spirv@}, reinte
   # Alone: what a source depends on is not known of a unity build.
   set_source_files_properties(${base}.cpp PROPERTIES OBJECT_DEPENDS "${forms}" SKIP_UNITY_BUILD_INCLUSION ON)
   add_library(${target} STATIC ${base}.cpp)
-  target_link_libraries(${target} PUBLIC rondo_kernels)
+  target_link_libraries(${target} PUBLIC rondo::kernels)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
-  rondo_warnings(${target})
+  if(COMMAND rondo_warnings)  # of this repository
+    rondo_warnings(${target})
+  endif()
 endfunction()
