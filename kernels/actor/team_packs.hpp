@@ -8,6 +8,8 @@
 
 namespace rondo {
 
+// -- for the runtime
+
 /// Whether teams may pack mail of the module. A GPU's do not: their handlers run there.
 template <class Module>
 #if defined(__CUDA_ARCH__)

@@ -157,7 +157,8 @@ translated_text const& translate(std::string const& metal) {
     ~folder() { static_cast<void>(std::system(("rm -rf " + at).c_str())); }
     std::string at;
   } const in;
-  static std::map<std::string, translated_text> known;
+  // For ever: a queue whose kernels hang may still read them when the process ends.
+  static auto& known = *new std::map<std::string, translated_text>;
   auto const at = known.find(metal);
   return at != known.end() ? at->second
                            : known.emplace(metal, translated(metal, in.at, known.size())).first->second;
