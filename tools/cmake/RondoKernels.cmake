@@ -37,11 +37,11 @@ function(rondo_add_kernels target source header variable)
   set(spir "")
   set(spirv "")
   set(parts "")
-  set(includes -I ${PROJECT_SOURCE_DIR} "-I$<JOIN:$<TARGET_PROPERTY:rondo::kernels,INTERFACE_INCLUDE_DIRECTORIES>,;-I>")
+  set(headers $<TARGET_PROPERTY:rondo::kernels,INTERFACE_INCLUDE_DIRECTORIES>)
   # Without the compiler's and the system's own macros and headers: what the text needs is in it.
   add_custom_command(
     OUTPUT ${base}.metal
-    COMMAND ${RONDO_CLANG} -E -P -x c++ -std=c++14 -undef -nostdinc -D__METAL_VERSION__=300 ${includes}
+    COMMAND ${RONDO_CLANG} -E -P -x c++ -std=c++14 -undef -nostdinc -D__METAL_VERSION__=300 -I ${PROJECT_SOURCE_DIR} "-I$<JOIN:${headers},;-I>"
             -MD -MF ${base}.metal.d -MT ${base}.metal ${from} -o ${base}.metal
     DEPENDS ${from}
     DEPFILE ${base}.metal.d
@@ -53,7 +53,7 @@ function(rondo_add_kernels target source header variable)
     add_custom_command(
       OUTPUT ${base}.bc
       COMMAND ${RONDO_CLANG} -x clcpp -cl-std=clc++2021 -target spir64-unknown-unknown -emit-llvm -c -O3 -Xclang -disable-llvm-passes
-              -Xclang -finclude-default-header -Wall -Wextra -Werror ${includes} -MD -MF ${base}.bc.d -MT ${base}.bc
+              -Xclang -finclude-default-header -Wall -Wextra -Werror -I ${PROJECT_SOURCE_DIR} "-I$<JOIN:${headers},;-I>" -MD -MF ${base}.bc.d -MT ${base}.bc
               ${from} -o ${base}.bc
       DEPENDS ${from}
       DEPFILE ${base}.bc.d
