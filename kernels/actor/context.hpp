@@ -203,11 +203,13 @@ class context : public message_outcome, public host_requests<context>, public se
   }
   /// The answer of a handler that a player has run.
   void reply_packed(std::uint32_t type, void const* answer, std::uint32_t bytes) noexcept {
+    auto const token = asker();
+    if ((token.to.index & host_ask_bit) != 0) return answer_host(token, errc::ok, type, answer, bytes);
     message_header h;
     h.type = type;
-    h.correlation = header_->correlation;
+    h.correlation = token.correlation;
     h.flags = flag_is_reply;
-    static_cast<void>(send_answer(asker(), h, answer, bytes));
+    static_cast<void>(post(token.to, h, answer, bytes));
   }
   /// Of a portable context: see kernels/portable/behaviour.hpp.
   template <class Message>
@@ -294,13 +296,8 @@ class context : public message_outcome, public host_requests<context>, public se
     h.correlation = token.correlation;
     h.flags = flag_is_reply;
     note_payload(answer);
-    return send_answer(token, h, &answer, sizeof answer);
-  }
-
-  RONDO_HD errc send_answer(reply_token token, message_header const& h, void const* answer,
-                            std::uint32_t bytes) noexcept {
-    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, answer, bytes);
-    answer_host(token, errc::ok, h.type, answer, bytes);
+    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
+    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
     return errc::ok;
   }
 

@@ -189,25 +189,18 @@ template <class B, class M>
 inline constexpr bool returns_well =
     !returns_reply<B, M> || std::is_same_v<typename returned_by<B, M>::type, reply_to_t<B, M>>;
 
-/// Calls `f` with the context that code of the behaviour gets.
-template <class B, class M, class F>
-RONDO_HOT RONDO_HD inline void with_context(context& ctx, F const& f) {
-  if constexpr (portable_behaviour<B>) {
-    portable_context<B, M> own(ctx);
-    f(own);
-  } else {
-    f(ctx);
-  }
-}
+/// The context that code of the behaviour gets; made of the team's.
+template <class B, class M>
+using own_context = std::conditional_t<portable_behaviour<B>, portable_context<B, M>, context&>;
 
 template <class B, class M>
 RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
   if constexpr (kind_of<B, M> == handler_kind::one) {
     auto const& m = *reinterpret_cast<M const*>(payload);
     ctx.expect(reply_id_of<B, M>);
-    std::conditional_t<portable_behaviour<B>, portable_context<B, M>, context&> own_context(ctx);
+    own_context<B, M> made(ctx);
+    context_of<B, M>& own = made;
     run_caught(ctx, [&] {
-      context_of<B, M>& own = own_context;
       if constexpr (returns_reply<B, M>)
         ctx.reply_with(b.on(own, m));
       else
@@ -314,15 +307,15 @@ struct module_of {
   }
   RONDO_HD static void start(std::uint16_t behaviour, std::byte* state, context& ctx) {
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      if constexpr (detail::starts_with_arguments<B>) {
-        auto& s = *reinterpret_cast<detail::state_of<B>*>(state);
-        detail::run_caught(ctx, [&] {
-          detail::with_context<B, void>(ctx, [&](auto& own) { s.state.on_start(own, s.arguments); });
-        });
-      } else if constexpr (detail::starts<B>) {
-        detail::run_caught(ctx, [&] {
-          detail::with_context<B, void>(ctx, [&](auto& own) { reinterpret_cast<B*>(state)->on_start(own); });
-        });
+      if constexpr (detail::starts<B>) {
+        detail::own_context<B, void> made(ctx);
+        detail::context_of<B, void>& own = made;
+        if constexpr (detail::starts_with_arguments<B>) {
+          auto& s = *reinterpret_cast<detail::state_of<B>*>(state);
+          detail::run_caught(ctx, [&] { s.state.on_start(own, s.arguments); });
+        } else {
+          detail::run_caught(ctx, [&] { reinterpret_cast<B*>(state)->on_start(own); });
+        }
       }
     });
   }

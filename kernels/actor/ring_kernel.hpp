@@ -39,7 +39,10 @@ class ring_kernel {
         host_(host),
         crew_(scheduler_, team_, host_),
         idle_(idle),
-        inbox_(inbox) {}
+        inbox_(inbox) {
+    if constexpr (packs_mail<Module>)
+      if (!idle.pinned_only) packs_.desk = host.packs();
+  }
 
   RONDO_HD Inbox& inbox() noexcept { return inbox_; }
 
@@ -152,13 +155,6 @@ class ring_kernel {
     if constexpr (packs_mail<Module>)
       if (packs_.open != nullptr) return packs_.play(), true;
     return false;
-  }
-  RONDO_HD static auto packs_of([[maybe_unused]] host_port const& host,
-                                [[maybe_unused]] idle_policy const& idle) noexcept {
-    if constexpr (packs_mail<Module>)
-      return team_packs{idle.pinned_only ? nullptr : host.packs()};
-    else
-      return packs_nothing{};
   }
   turn_result see_to_packs() {
     if (packs_.desk->ended() != 0)
@@ -346,8 +342,12 @@ class ring_kernel {
   [[no_unique_address]] Inbox inbox_;
   // A pack waits no longer than this for more mail.
   static constexpr std::uint64_t longest_packing_ns = 50'000;
-  [[no_unique_address]] std::conditional_t<packs_mail<Module>, team_packs, packs_nothing> packs_ =
-      packs_of(host_, idle_);
+#if defined(__CUDA_ARCH__)
+  // Not a member, even an empty one: nvcc would keep the whole object in memory, with 528 bytes more of stack.
+  static constexpr std::conditional_t<packs_mail<Module>, team_packs, packs_nothing> packs_{};
+#else
+  [[no_unique_address]] std::conditional_t<packs_mail<Module>, team_packs, packs_nothing> packs_{};
+#endif
 };
 
 }  // namespace rondo

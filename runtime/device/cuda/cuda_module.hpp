@@ -93,13 +93,14 @@ __device__ void a_handler_needs_RONDO_HD(B& state, context& ctx, std::byte const
 template <class B>
 __device__ void a_behaviour_needs_RONDO_HD(std::byte* at, context& ctx) {
   auto* const state = new (at) B{};
-  auto const start = [&](auto& own) {
+  if constexpr (detail::starts<B>) {
+    detail::own_context<B, void> made(ctx);
+    detail::context_of<B, void>& own = made;
     if constexpr (detail::starts_with_arguments<B>)
       state->on_start(own, typename B::arguments{});
-    else if constexpr (detail::starts<B>)
+    else
       state->on_start(own);
-  };
-  detail::with_context<B, void>(ctx, start);
+  }
 }
 
 template <class... Entries, class B>
