@@ -2,9 +2,11 @@
 //
 // A round: the program tells each of 1,024 actors 16 messages, as batches; each actor's last one is reported to a
 // collector, which answers once all have come. So a round has sending, packing, playing and delivery in it. Google
-// Benchmark's JSON (--benchmark_format=json) carries machine and date; items are messages.
+// Benchmark's JSON (--benchmark_format=json) carries machine and date; items are messages. bench/streams/players runs
+// it.
 #include <benchmark/benchmark.h>
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -96,6 +98,25 @@ void one_ask(benchmark::State& state, char const* where) {
   state.SetItemsProcessed(state.iterations());
 }
 
+/// A list with one kernel that finds nothing to do: what a player costs.
+void empty_list(benchmark::State& state) {
+  rondo::opencl_player player({&worker_kernels}, "Portable");
+  auto* const block = player.memory().allocate(4096, 64);
+  for (auto _ : state) {
+    rondo::kernel_calls list;
+    list.add(run_worker_kernel, {0, sizeof(worker), 0, 0, 0, 0}, {block, block, block}, 1, 1);
+    std::atomic<int> ended{0};
+    player.play(std::move(list.all), [&ended](rondo::error_code why, std::string const&) {
+      ended.store(why ? 2 : 1, std::memory_order_release);
+      ended.notify_one();
+    });
+    ended.wait(0, std::memory_order_acquire);
+    if (ended.load(std::memory_order_acquire) != 1) state.SkipWithError("the list failed");
+  }
+  player.memory().deallocate(block, 4096, 64);
+}
+
+BENCHMARK(empty_list)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(rounds, host, "host")->Arg(1)->Arg(750)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(rounds, opencl, "gpu")->Arg(1)->Arg(750)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(one_ask, host, "host")->UseRealTime()->Unit(benchmark::kMicrosecond);

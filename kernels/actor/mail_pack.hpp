@@ -91,7 +91,7 @@ class mail_pack {
   bool begin(actor_id self, std::uint16_t behaviour, void const* state, std::uint32_t state_bytes,
              part const& from) noexcept {
     auto const bytes = static_cast<std::uint32_t>(align_up(state_bytes, 16));
-    if (runs_ == room_.runs || messages_ == most_messages || bytes > room_.state_bytes - state_bytes_)
+    if (runs_ == room_.runs || messages_ >= most_messages || bytes > room_.state_bytes - state_bytes_)
       return false;
     run(runs_) = {behaviour, state_bytes_, messages_, 0, self, 0, 0};
     behaviours_ |= 1ull << (behaviour & 63);
@@ -129,7 +129,7 @@ class mail_pack {
     return reinterpret_cast<packed_send const*>(buffers_[2] + sizeof(send_list))[i];
   }
 
-  std::uint32_t most_messages = 0;  // at most room().messages
+  std::uint32_t most_messages = 0;  // at most room().messages; may become fewer than there are
   std::uint64_t opened_ns = 0;      // on the device's clock, as the next
   std::uint64_t played_ns = 0;
   errc failure = errc::ok;    // of the whole pack
@@ -163,7 +163,7 @@ class pack_desk {
 
   /// How many packs have been played and wait for a team. Acquire: pairs with the player's increment.
   std::uint32_t ended() const noexcept { return ended_.load(memory_order::acquire); }
-  /// How many packs were given to `play` and not to `close`.
+  /// How many packs were opened and not closed.
   std::uint32_t in_play() const noexcept { return in_play_.load(memory_order::acquire); }
 
  protected:

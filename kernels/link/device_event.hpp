@@ -136,7 +136,7 @@ class pack_desk;  // kernels/actor/mail_pack.hpp
 /// What teams of a `cpu` device have beside them.
 struct host_side {
   graph_player* graphs = nullptr;  // for context::replay
-  pack_desk* packs = nullptr;      // null: the module has no portable behaviours
+  pack_desk* packs = nullptr;      // for mail of portable behaviours
 };
 
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.

@@ -186,6 +186,11 @@ struct stage_of {
   static constexpr bool runs_here = true;
   static constexpr bool plays = detail::lists_kernels<Stage>;
 #endif
+  static_assert(
+      !requires { &Stage::kernels; } || detail::lists_kernels<Stage>,
+      "a stage's `kernels` is void kernels(stage_context&, tick const&, kernel_list&), and that of a wide "
+      "stage "
+      "bool kernels(stage_context&, tick const&, std::uint32_t phase, kernel_list&)");
 
   RONDO_HD void begin_phases(context& ctx, std::uint64_t began) {
     if (ctx.team().leader()) memory->phases = {.began_ns = began, .is_under_way = true};

@@ -78,7 +78,7 @@ class device {
   /// process.
   virtual std::unique_ptr<guest> make_guest() { return nullptr; }
 
-  /// Where its teams have mail of portable behaviours handled by a GPU; null: nowhere.
+  /// Where its teams may have mail of portable behaviours handled by a GPU; null: nowhere.
   virtual pack_player* packs() noexcept { return nullptr; }
 
   /// Whether the device faulted: everything pending completes with device_lost.

@@ -5,7 +5,7 @@
 //   list.add(blur_rows_down_kernel, work, {between, from}, rows, columns);
 //   player->play(std::move(list.all), [](error_code why, std::string const& text) { ... });
 //
-// Its player so far: opencl_player.
+// Its players: opencl_player, metal_player.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,8 @@ class kernel_player {
   virtual std::string description() const = 0;
   /// Memory that the host and the kernels share. Throws std::bad_alloc.
   virtual std::pmr::memory_resource& memory() = 0;
+  /// Whether its programs have this kernel. May take as long as the driver's compiler.
+  virtual bool knows(kernel_entry const& kernel) = 0;
   /// Runs the kernels one after the other, each over all its rows, and then calls `done`. Lists run in the order in
   /// which they were given. Returns at once. `device_lost`: the machine is gone, also for lists that waited; what the
   /// kernels had written so far is then undefined. `unknown_message`: the program has no such kernel.

@@ -31,6 +31,7 @@ class metal_player final : public kernel_player {
   std::string name() const override { return "metal"; }
   std::string description() const override;
   std::pmr::memory_resource& memory() override;
+  bool knows(kernel_entry const& kernel) override;
   void play(std::vector<kernel_call> calls, ended done) override;
   bool is_lost() const noexcept override { return watch_->is_lost(); }
   std::uint64_t played() const noexcept override { return watch_->played(); }

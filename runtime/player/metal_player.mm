@@ -170,6 +170,14 @@ id<MTLComputePipelineState> metal_player::machine::pipeline_of(std::string const
   return nil;
 }
 
+bool metal_player::knows(kernel_entry const& kernel) {
+  @autoreleasepool {
+    std::lock_guard const lock(mutex_);
+    std::string why;
+    return machine_->pipeline_of(kernel.name, why) != nil;
+  }
+}
+
 /// Returns what has failed, if anything.
 std::string metal_player::machine::encode(kernel_call const& call, id<MTLComputePipelineState> pipeline,
                                           id<MTLComputeCommandEncoder> encoder) const {

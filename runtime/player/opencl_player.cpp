@@ -164,6 +164,11 @@ cl_kernel opencl_player::kernel_of(std::string const& name) {
   return nullptr;
 }
 
+bool opencl_player::knows(kernel_entry const& kernel) {
+  std::lock_guard const lock(mutex_);
+  return kernel_of(kernel.name) != nullptr;
+}
+
 cl_int opencl_player::enqueue(kernel_call const& c, cl_kernel kernel, cl_event* event) {
   constexpr cl_uint buffers = std::size(kernel_buffers{}.of);
   cl_ulong offsets[buffers] = {};

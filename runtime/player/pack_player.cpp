@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/base/clock.hpp"
 #include "kernels/base/exceptions.hpp"
@@ -44,14 +45,8 @@ struct pack_player::memory {
 
 pack_player::pack_player(std::vector<packed_behaviour const*> portable, std::shared_ptr<kernel_player> player,
                          portable_place place, arena_ref arena, std::uint32_t teams, pack_room const& room)
-    : player_(std::move(player)), place_(place), arena_(arena), teams_(std::max(1u, teams)) {
+    : player_(std::move(player)), place_(place), arena_(arena), teams_(std::max(1u, teams)), room_(room) {
   set_program(std::move(portable));
-  if (!player_ || place_ == portable_place::host) return;
-  // One that each team fills, and one that is played; but they take memory.
-  for (auto n = std::clamp(teams + 1, 2u, 4u); n != 0; --n) {
-    close(memory_.emplace_back(std::make_unique<memory>(player_->memory(), room))->pack);
-  }
-  in_play_.store(0, memory_order::relaxed);  // relaxed: not shared yet
 }
 
 pack_player::~pack_player() = default;
@@ -59,15 +54,44 @@ pack_player::~pack_player() = default;
 void pack_player::serve(obstacles const& lines, std::function<void(std::string const&)> report) {
   lines_ = &lines;
   report_ = std::move(report);
+  say_what_is_missing();
 }
 
 void pack_player::set_program(std::vector<packed_behaviour const*> portable) {
-  costs_.clear();
+  bool const is_used = player_ && place_ != portable_place::host;
+  bool can_pack = false;
+  std::vector<std::unique_ptr<costs>> next;
   for (auto const* const what : portable) {
-    costs_.push_back(std::make_unique<costs>());
-    costs_.back()->what = what;
-    costs_.back()->most_messages.store(4096, std::memory_order_relaxed);
+    auto& c = *next.emplace_back(std::make_unique<costs>());
+    c.what = what;
+    c.most_messages.store(4096, std::memory_order_relaxed);
+    c.is_missing = is_used && what != nullptr && !player_->knows(*what->kernel);
+    can_pack = can_pack || (is_used && what != nullptr && !c.is_missing);
   }
+  costs_ = std::move(next);
+  if (can_pack && memory_.empty()) make_packs();
+  say_what_is_missing();
+}
+
+void pack_player::make_packs() try {
+  std::vector<std::unique_ptr<memory>> made;
+  // One that each team fills, and one that is played; but they take memory.
+  for (auto n = std::clamp(teams_ + 1, 2u, 4u); n != 0; --n)
+    made.push_back(std::make_unique<memory>(player_->memory(), room_));
+  memory_ = std::move(made);
+  for (auto const& m : memory_) m->pack.next = std::exchange(free_, &m->pack);
+} catch (std::bad_alloc const&) {
+  has_no_memory_ = true;
+}
+
+void pack_player::say_what_is_missing() noexcept {
+  if (has_no_memory_)
+    say(fmt::format("{} has no memory for packs: the handlers of portable behaviours run on the host",
+                    player_->description()));
+  for (auto const& c : costs_)
+    if (c->is_missing)
+      say(fmt::format("the program has no kernel '{}' for {}: the handlers of its behaviour run on the host",
+                      c->what->kernel->name, player_->description()));
 }
 
 std::vector<portable_report> pack_player::reports(
@@ -92,8 +116,8 @@ std::vector<portable_report> pack_player::reports(
 std::string pack_player::why(costs const& c) const {
   if (place_ == portable_place::host) return "forced: portable is 'host'";
   if (is_lost_.load(std::memory_order_relaxed)) return "the GPU was lost";
-  if (c.is_missing.load(std::memory_order_relaxed))
-    return fmt::format("the program has no kernel '{}' for the GPU", c.what->kernel->name);
+  if (has_no_memory_) return "the GPU has no memory for packs";
+  if (c.is_missing) return fmt::format("the program has no kernel '{}' for the GPU", c.what->kernel->name);
   auto const gpu_ns = c.gpu_ns.load(std::memory_order_relaxed);
   auto const host_ns = c.host_ns.load(std::memory_order_relaxed);
   auto const cost = [](double ns) {
@@ -118,8 +142,7 @@ void pack_player::learn(std::atomic<double>& ns, double now) noexcept {
 }
 
 bool pack_player::can_pack(costs const& c) const noexcept {
-  return !memory_.empty() && !is_lost_.load(std::memory_order_relaxed) &&
-         !c.is_missing.load(std::memory_order_relaxed);
+  return !memory_.empty() && c.what != nullptr && !c.is_missing && !is_lost_.load(std::memory_order_relaxed);
 }
 
 bool pack_player::is_cheaper_on_gpu(costs const& c) const noexcept {
@@ -183,13 +206,8 @@ void pack_player::play(mail_pack& p) noexcept try {
 void pack_player::end(mail_pack& p, error_code why, std::string const& text) noexcept {
   if (why) {
     p.failure = static_cast<errc>(why.value());
-    if (p.failure == errc::unknown_message) {
-      for (std::uint32_t b = 0; b < costs_.size(); ++b)
-        if (p.has(b) && !costs_[b]->is_missing.exchange(true, std::memory_order_relaxed))
-          say(fmt::format("the handlers of a portable behaviour run on the host: {}", text));
-    } else if (p.failure == errc::device_lost && !is_lost_.exchange(true, std::memory_order_relaxed)) {
+    if (p.failure == errc::device_lost && !is_lost_.exchange(true, std::memory_order_relaxed))
       say(fmt::format("the handlers of portable behaviours run on the host from now on: {}", text));
-    }
   } else {
     check(p);
   }
@@ -203,7 +221,7 @@ void pack_player::end(mail_pack& p, error_code why, std::string const& text) noe
   scheduler{arena_}.wake();
 }
 
-/// What a GPU has written is not trusted.
+/// What kernels have written is checked. What they only read is not: a handler that writes there breaks all rules.
 void pack_player::check(mail_pack& p) noexcept {
   auto const sent = p.sends().count;
   auto const most = p.room().sends;

@@ -31,7 +31,7 @@ enum class portable_place : std::uint8_t { cheaper, host, gpu };
 class pack_player final : public pack_desk {
  public:
   // -- for the runtime
-  /// `player` null: teams handle all. Throws std::bad_alloc.
+  /// `player` null: teams handle all. They do, too, if it has no memory for packs.
   pack_player(std::vector<packed_behaviour const*> portable, std::shared_ptr<kernel_player> player,
               portable_place place, arena_ref arena, std::uint32_t teams, pack_room const& room = {});
   /// Precondition: no pack is being played.
@@ -62,7 +62,7 @@ class pack_player final : public pack_desk {
     std::atomic<double> gpu_ns{0}, host_ns{0};    // of a message; 0: unknown
     std::atomic<std::uint64_t> looks_at_ns{0};    // when the other place gets some again
     std::atomic<std::uint32_t> most_messages{0};  // of a pack
-    std::atomic<bool> is_missing{false};          // the GPU has no kernel for it
+    bool is_missing = false;                      // the GPU has no kernel for it
   };
   struct memory;
 
@@ -72,13 +72,17 @@ class pack_player final : public pack_desk {
   void end(mail_pack& p, error_code why, std::string const& text) noexcept;
   void check(mail_pack& p) noexcept;
   std::string why(costs const& c) const;
+  void make_packs();
+  void say_what_is_missing() noexcept;
   void say(std::string const& line) noexcept;
 
   std::shared_ptr<kernel_player> player_;
   portable_place place_;
   arena_ref arena_;
   std::uint32_t teams_;
-  std::vector<std::unique_ptr<memory>> memory_;
+  pack_room room_;
+  std::vector<std::unique_ptr<memory>> memory_;  // empty: nothing is ever packed
+  bool has_no_memory_ = false;
   std::vector<std::unique_ptr<costs>> costs_;  // by behaviour
   obstacles const* lines_ = nullptr;
   std::function<void(std::string const&)> report_;

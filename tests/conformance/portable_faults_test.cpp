@@ -2,6 +2,7 @@
 // on on the host, which says why.
 #include <condition_variable>
 
+#include "runtime/upgrade.hpp"
 #include "tests/conformance/harness.hpp"
 #include "tests/conformance/portable.hpp"
 #include "tests/player/host_player.hpp"
@@ -13,16 +14,16 @@ namespace {
 /// Plays on a thread of the host, and fails as a test wants.
 class faulty_player final : public rondo::kernel_player {
  public:
-  enum class fault { none, lost, missing, scribbles, misfits, waits };
+  enum class fault { none, lost, scribbles, misfits, waits };
 
   std::string name() const override { return "faulty"; }
   std::string description() const override { return "a faulty GPU"; }
+  bool knows(rondo::kernel_entry const& k) override { return unknown.empty() || k.name != unknown; }
   std::pmr::memory_resource& memory() override { return plays_.memory(); }
   bool is_lost() const noexcept override { return false; }
   std::uint64_t played() const noexcept override { return plays_.played(); }
   void play(std::vector<rondo::kernel_call> calls, ended done) override {
     auto const f = next.load();
-    if (f == fault::missing) return done(errc::unknown_message, "there is no kernel 'x'");
     auto* const sends = static_cast<rondo::send_list*>(calls.at(0).buffers.of[2]);
     auto* const runs = static_cast<rondo::packed_run*>(calls.at(0).buffers.of[0]);
     plays_.play(std::move(calls), [this, f, sends, runs, done = std::move(done)](auto why, auto const& text) {
@@ -49,6 +50,7 @@ class faulty_player final : public rondo::kernel_player {
   }
 
   std::atomic<fault> next{fault::none};
+  std::string unknown;  // a kernel; empty: none
 
  private:
   std::mutex mutex_;
@@ -58,6 +60,7 @@ class faulty_player final : public rondo::kernel_player {
   rondo::host_player plays_;  // last: its thread uses the others
 };
 using fault = faulty_player::fault;
+using rondo::mail_pack;
 
 rondo::config packing(std::string where = "gpu") {
   rondo::config settings;
@@ -81,7 +84,7 @@ TEST_CASE("if the GPU fails, what was packed is handled once by teams, and the l
     fault what;
     char const* said;
   };
-  auto const e = GENERATE(example{fault::lost, "it fell off the bus"}, example{fault::missing, "no kernel"},
+  auto const e = GENERATE(example{fault::lost, "it fell off the bus"},
                           example{fault::scribbles, "what no handler can have done"},
                           example{fault::misfits, "another size"});
   INFO(e.said);
@@ -108,6 +111,66 @@ TEST_CASE("if the GPU fails, what was packed is handled once by teams, and the l
   REQUIRE(lines.wait_for(1));
   CHECK(lines.all()[0].find(e.said) != std::string::npos);
   CHECK(lines.count() == 1);
+}
+
+TEST_CASE(
+    "a behaviour whose kernel the GPU does not have runs on the host, which is said, and others are packed",
+    "[portable][player]") {
+  auto const player = std::make_shared<faulty_player>();
+  player->unknown = "run_account_kernel";
+  auto const rt = start_beside(packing(), player);
+  auto const a = rt->launch<account>("account");
+  auto const keeper = rt->launch<number_keeper>("keeper");
+  for (int i = 0; i < 5; ++i) REQUIRE_FALSE(tell(a, deposit{1}));
+  for (std::uint32_t i = 0; i < 5; ++i) REQUIRE_FALSE(tell(keeper, numbered{0, i}));
+  CHECK(ask(a, read_balance{}, 0).value().value == 5);
+  CHECK(ask(keeper, read_numbers{}, 0).value().handled == 5);
+  CHECK(accounts(*rt).on_gpu == 0);
+  CHECK(accounts(*rt).why == "the program has no kernel 'run_account_kernel' for the GPU");
+  auto const all = rt->info(0).portable;
+  CHECK(std::ranges::any_of(
+      all, [](auto const& r) { return r.behaviour == "conformance::number_keeper" && r.on_gpu != 0; }));
+}
+
+TEST_CASE("a pack that holds more than it may have by now takes no other actor", "[portable][player]") {
+  rondo::pack_room const room{.runs = 8, .messages = 64};
+  std::vector<mail_pack::part> parts(room.runs);
+  std::vector<std::vector<std::max_align_t>> memory;
+  mail_pack p(room, parts.data());
+  for (int b = 0; b < 3; ++b) {
+    memory.emplace_back(room.bytes(b) / sizeof(std::max_align_t) + 1);
+    p.place(b, reinterpret_cast<std::byte*>(memory.back().data()));
+  }
+  p.clear();
+  int const state = 0;
+  REQUIRE(p.begin({0, 1}, 0, &state, sizeof state, {}));
+  REQUIRE(p.add(0, 4, false, 60) != nullptr);
+  CHECK_FALSE(p.is_full());
+  p.most_messages = 16;  // as another behaviour wants it
+  CHECK(p.is_full());
+  CHECK_FALSE(p.begin({1, 1}, 1, &state, sizeof state, {}));
+  CHECK(p.runs() == 1);
+  CHECK(p.messages() == 60);
+}
+
+namespace upgraded {
+RONDO_MODULE(plain, journal)
+RONDO_MODULE(with_account, journal, account)
+}  // namespace upgraded
+
+TEST_CASE("after an upgrade to a module with portable behaviours their mail is packed",
+          "[portable][player]") {
+  auto const player = std::make_shared<faulty_player>();
+  std::vector<rondo::chosen_device> chosen;
+  chosen.push_back(
+      rondo::make_cpu_device(rondo::program_of<upgraded::plain>(), packing(), "of a test", player));
+  rondo::runtime rt{rondo::use<upgraded::plain>, packing(), std::move(chosen)};
+  CHECK(rt.info(0).portable.empty());
+  rondo::upgrade(rt, rondo::use<upgraded::with_account>);
+  auto const a = rt.launch<account>("account");
+  REQUIRE_FALSE(tell(a, deposit{3}));
+  CHECK(ask(a, read_balance{}, 0).value().value == 3);
+  CHECK(accounts(rt).on_gpu == 2);
 }
 
 TEST_CASE("while the GPU runs handlers, other actors are handled, and a stop waits for it and then says so",
@@ -182,7 +245,6 @@ TEST_CASE("handlers run where a message costs less, which is explained, and can 
 TEST_CASE(
     "a desk packs where the GPU is cheaper, looks at the other place now and then, and follows the load",
     "[portable][player]") {
-  using rondo::mail_pack;
   rondo::arena_shape shape;
   shape.actors = 16;
   shape.rings = 16;

@@ -22,6 +22,7 @@ class host_player final : public kernel_player {
   std::string name() const override { return "host-thread"; }
   std::string description() const override { return "a thread of the host"; }
   std::pmr::memory_resource& memory() override { return *std::pmr::new_delete_resource(); }
+  bool knows(kernel_entry const&) override { return true; }
   void play(std::vector<kernel_call> calls, ended done) override;
   bool is_lost() const noexcept override { return false; }
   std::uint64_t played() const noexcept override { return played_.load(std::memory_order_relaxed); }

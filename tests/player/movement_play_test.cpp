@@ -8,8 +8,11 @@
 #include "runtime/player/opencl_player.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
+#include "tests/player/shown_pictures.hpp"
 
 using namespace rondo;
+using rondo::test::kept_in;
+using rondo::test::pictures;
 using namespace std::chrono_literals;
 
 namespace movement_play_test {
@@ -48,25 +51,13 @@ namespace {
 constexpr char const* pocl = "Portable Computing Language";
 constexpr std::uint64_t ticks = 48;
 
-using pictures = std::vector<std::vector<std::byte>>;
-
 pictures shown_by(runtime& rt) {
   pictures all;
   streams::graph g{rt, {.ticks = ticks, .measure = false}};
   auto const from = g.add<movement_play_test::street>("from");
   auto const find = g.add<video::find_movement>("find", {.name = "street", .rate = 25});
   auto const draw = g.add<video::draw_movement>("draw");
-  auto const to = g.add<video::callback_sink>(
-      "to", {[](void* with, video::image const& i, std::byte const* data, streams::tick const&) {
-               auto const p = video::planes_at(i, data);
-               auto& picture = static_cast<pictures*>(with)->emplace_back();
-               for (int plane = 0; plane < 3; ++plane)
-                 for (std::int32_t y = 0; y < p.of[plane].height; ++y) {
-                   auto const* const row = reinterpret_cast<std::byte const*>(p.of[plane].row(y));
-                   picture.insert(picture.end(), row, row + p.of[plane].width);
-                 }
-             },
-             &all});
+  auto const to = g.add<video::callback_sink>("to", kept_in(all));
   g.connect(from.out<"video">(), find.in<"video">());
   g.connect(find.out<"video">(), draw.in<"video">());
   g.connect(find.out<"drawing">(), draw.in<"drawing">());

@@ -12,11 +12,14 @@
 #include "tests/catch.hpp"
 #include "tests/player/opencl_variants.hpp"
 #include "tests/player/players.hpp"
+#include "tests/player/shown_pictures.hpp"
 #if defined(RONDO_METAL_STAND_IN)
 #include "runtime/player/metal_player.hpp"
 #endif
 
 using namespace rondo;
+using rondo::test::kept_in;
+using rondo::test::pictures;
 
 namespace pipeline_test {
 
@@ -51,8 +54,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-using pictures = std::vector<std::vector<std::byte>>;
-
 /// Where the layers are: inside, and beyond each edge.
 constexpr video::compositor::options layers{{{20, 30}, {-40, -14}, {282, 222}, {300, 10}}};
 constexpr std::uint64_t stages_that_play = 6;
@@ -68,17 +69,7 @@ pictures shown_by(runtime& rt, std::uint64_t ticks) {
   auto const over = g.add<video::compositor>("over", layers);
   auto const wave = g.add<video::waveform>("wave");
   auto const rate = g.add<video::frame_rate>("rate", {.fixed = true});
-  auto const to = g.add<video::callback_sink>(
-      "to", {[](void* with, video::image const& i, std::byte const* data, streams::tick const&) {
-               auto const p = video::planes_at(i, data);
-               auto& picture = static_cast<pictures*>(with)->emplace_back();
-               for (int plane = 0; plane < 3; ++plane)
-                 for (std::int32_t y = 0; y < p.of[plane].height; ++y) {
-                   auto const* const row = reinterpret_cast<std::byte const*>(p.of[plane].row(y));
-                   picture.insert(picture.end(), row, row + p.of[plane].width);
-                 }
-             },
-             &all});
+  auto const to = g.add<video::callback_sink>("to", kept_in(all));
   streams::connection_options const every_one{.how = streams::delivery::lossless};
   g.connect(pattern.out<"video">(), soft.in<"video">());
   g.connect(soft.out<"video">(), over.in<"video">());

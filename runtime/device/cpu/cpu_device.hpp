@@ -25,11 +25,8 @@ class cpu_device final : public device {
         arena_(arena_ref::format(memory_.data(), shape)),
         program_(program),
         options_(options),
+        packs_(program.portable(), std::move(player), place, arena_, options.teams),
         threads_(program, arena_, options) {
-    if (auto portable = program.portable();
-        std::ranges::any_of(portable, [](auto* p) { return p != nullptr; }))
-      packs_ =
-          std::make_unique<pack_player>(std::move(portable), std::move(player), place, arena_, options.teams);
     calibrate_clock();
     auto const& parts = arena_.header();
     memory_.prefer_large_pages(parts.cells, parts.rings_at - parts.cells);
@@ -48,13 +45,13 @@ class cpu_device final : public device {
   route mail() noexcept override { return route(arena_); }
 
   graph_engine& captures() noexcept override { return graphs_; }
-  pack_player* packs() noexcept override { return packs_.get(); }
+  pack_player* packs() noexcept override { return &packs_; }
 
   void start(event_sink sink, buffer_table_ref buffers, graph_player* player = nullptr,
              own_threads const* threads = nullptr) override {
     sink_ = std::move(sink);
     own_threads_ = threads;
-    beside_ = {player, packs_.get()};
+    beside_ = {player, &packs_};
     host_ = {this, [](void* self, device_event const& r) { static_cast<cpu_device*>(self)->sink_(r); },
              buffers, &beside_};
     std::lock_guard lock(pinning_);
@@ -68,7 +65,7 @@ class cpu_device final : public device {
     running_ = false;
     auto const until = std::chrono::steady_clock::now() + limit;
     auto report = threads_.stop(limit);
-    if (!report.stopped && packs_ && packs_->in_play() != 0)
+    if (!report.stopped && packs_.in_play() != 0)
       report.stuck.push_back("a GPU is still running handlers of portable behaviours");
     // The stop word is set: a guest leaves after its handler, and no other guest enters.
     if (!std::exchange(ended_, true) && !gate_.close(until)) {
@@ -145,7 +142,7 @@ class cpu_device final : public device {
       std::lock_guard lock(launching_);
       program_ = next.teams;
       threads_.set_program(next.teams);
-      if (packs_) packs_->set_program(next.teams.portable());
+      packs_.set_program(next.teams.portable());
       ++guest_program_;
     });
   }
@@ -200,8 +197,8 @@ class cpu_device final : public device {
   host_side beside_;
   host_port host_;
   call_list_engine graphs_;
-  std::unique_ptr<pack_player> packs_;  // null: the module has no portable behaviours
-  std::mutex pinning_;                  // guards the teams' threads and their pinned actors
+  pack_player packs_;
+  std::mutex pinning_;  // guards the teams' threads and their pinned actors
   guest_gate gate_;
   bool ended_ = false;               // stop has closed the gate; guarded by pinning_
   std::uint64_t guest_program_ = 0;  // counts changes of program_; written while the gate is closed
