@@ -130,10 +130,13 @@ class mail_pack {
   }
 
   std::uint32_t most_messages = 0;  // at most room().messages; may become fewer than there are
-  std::uint64_t opened_ns = 0;      // on the device's clock, as the next
-  std::uint64_t played_ns = 0;
-  errc failure = errc::ok;    // of the whole pack
-  mail_pack* next = nullptr;  // the desk's
+  // On the device's clock:
+  std::uint64_t opened_ns = 0;  // when a team got it
+  std::uint64_t played_ns = 0;  // when the player got it
+  std::uint64_t busy_ns = 0;    // how long it has been the one that was played
+  std::uint64_t taken_ns = 0;   // when a team began to end it
+  errc failure = errc::ok;      // of the whole pack
+  mail_pack* next = nullptr;    // the desk's
 
  private:
   pack_room room_;

@@ -14,7 +14,7 @@ namespace rondo {
 namespace {
 
 constexpr std::uint64_t look_every_ns = 250'000'000;
-constexpr double longest_pack_ns = 2e6;
+constexpr std::uint64_t longest_pack_ns = 2'000'000;
 constexpr std::uint32_t fewest_messages = 64;  // that a pack may have
 
 }  // namespace
@@ -214,6 +214,9 @@ void pack_player::end(mail_pack& p, error_code why, std::string const& text) noe
   p.next = nullptr;
   {
     std::lock_guard const lock(mutex_);
+    auto const now = now_ns();
+    p.busy_ns = now - std::max(p.played_ns, last_end_ns_);  // before that, another one was played
+    last_end_ns_ = now;
     (last_ended_ != nullptr ? last_ended_->next : first_ended_) = &p;
     last_ended_ = &p;
     ended_.fetch_add(1, memory_order::release);  // the team's acquire load sees the pack
@@ -257,32 +260,36 @@ mail_pack* pack_player::take_ended() noexcept {
   std::lock_guard const lock(mutex_);
   auto* const p = first_ended_;
   if (p == nullptr) return nullptr;
+  p->taken_ns = now_ns();
   first_ended_ = p->next;
   if (first_ended_ == nullptr) last_ended_ = nullptr;
   ended_.fetch_sub(1, memory_order::relaxed);  // relaxed: under the mutex
   return p;
 }
 
+/// Of a pack that has ended by now. Each of its messages counts alike, whatever its behaviour.
+void pack_player::learn_from(mail_pack const& p, costs& c, std::uint64_t now) noexcept {
+  // The first one may have waited for the driver's compiler.
+  if (c.packs.fetch_add(1, std::memory_order_relaxed) == 0) return;
+  bool const was_look = !is_cheaper_on_gpu(c) || c.host_ns.load(std::memory_order_relaxed) == 0;
+  learn(c.gpu_ns, static_cast<double>(p.busy_ns + (now - p.taken_ns)) / p.messages());
+  if (was_look) c.looks_at_ns.store(now + look_every_ns, std::memory_order_relaxed);
+  auto const most = c.most_messages.load(std::memory_order_relaxed);
+  if (p.busy_ns > longest_pack_ns)
+    c.most_messages.store(
+        std::max(fewest_messages, static_cast<std::uint32_t>(p.messages() * longest_pack_ns / p.busy_ns)),
+        std::memory_order_relaxed);
+  else if (p.messages() >= most)
+    c.most_messages.store(std::min(2 * most, p.room().messages), std::memory_order_relaxed);
+}
+
 void pack_player::close(mail_pack& p) noexcept {
   auto const now = now_ns();
   bool const was_played = !p.empty() && p.failure == errc::ok;
-  auto const each = was_played ? static_cast<double>(now - p.opened_ns) / p.messages() : 0.0;
   for (std::uint32_t i = 0; was_played && i < p.runs(); ++i)
     costs_[p.run(i).behaviour]->on_gpu.fetch_add(p.run(i).handled, std::memory_order_relaxed);
-  for (std::uint32_t b = 0; was_played && b < costs_.size(); ++b) {
-    if (!p.has(b)) continue;
-    auto& c = *costs_[b];
-    // The first one may have waited for the driver's compiler.
-    if (c.packs.fetch_add(1, std::memory_order_relaxed) == 0) continue;
-    bool const was_look = !is_cheaper_on_gpu(c) || c.host_ns.load(std::memory_order_relaxed) == 0;
-    learn(c.gpu_ns, each);
-    if (was_look) c.looks_at_ns.store(now + look_every_ns, std::memory_order_relaxed);
-    auto const played_ns = static_cast<double>(now - p.played_ns) / p.messages();
-    auto const wanted = static_cast<std::uint32_t>(
-        std::clamp(longest_pack_ns / played_ns, double{fewest_messages}, double(p.room().messages)));
-    auto const before = c.most_messages.load(std::memory_order_relaxed);
-    c.most_messages.store(std::min(wanted, 2 * before), std::memory_order_relaxed);
-  }
+  for (std::uint32_t b = 0; was_played && b < costs_.size(); ++b)
+    if (p.has(b)) learn_from(p, *costs_[b], now);
   p.clear();
   std::lock_guard const lock(mutex_);
   p.next = free_;

@@ -69,6 +69,7 @@ class pack_player final : public pack_desk {
   static void learn(std::atomic<double>& ns, double now) noexcept;
   bool can_pack(costs const& c) const noexcept;
   bool is_cheaper_on_gpu(costs const& c) const noexcept;
+  void learn_from(mail_pack const& p, costs& c, std::uint64_t now) noexcept;
   void end(mail_pack& p, error_code why, std::string const& text) noexcept;
   void check(mail_pack& p) noexcept;
   std::string why(costs const& c) const;
@@ -86,10 +87,11 @@ class pack_player final : public pack_desk {
   std::vector<std::unique_ptr<costs>> costs_;  // by behaviour
   obstacles const* lines_ = nullptr;
   std::function<void(std::string const&)> report_;
-  std::mutex mutex_;                  // guards the next three
+  std::mutex mutex_;                  // guards the next four
   mail_pack* free_ = nullptr;         // a stack
   mail_pack* first_ended_ = nullptr;  // first come, first served
   mail_pack* last_ended_ = nullptr;
+  std::uint64_t last_end_ns_ = 0;
   std::atomic<bool> is_lost_{false};
 };
 

@@ -73,13 +73,13 @@ std::vector<place> places() {
   return all;
 }
 
-std::unique_ptr<rondo::runtime> start(place const& p) {
+std::unique_ptr<rondo::runtime> start_at(place const& p) {
   return p.player ? start_beside(p.settings, p.player()) : conformance::start(p.settings);
 }
 /// Whether all mail that can be packed is.
 bool packs_all(place const& p) { return p.player && p.settings.portable == "gpu"; }
 
-rondo::portable_report report_of(rondo::runtime const& rt, std::string_view behaviour) {
+rondo::portable_report packs_of(rondo::runtime const& rt, std::string_view behaviour) {
   for (auto const& r : rt.info(0).portable)
     if (r.behaviour == behaviour) return r;
   return {};
@@ -91,7 +91,7 @@ TEST_CASE("portable behaviours handle each message once, in the order sent, wher
           "[G1][G2][portable]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   constexpr std::uint32_t actors = 64, senders = 3, each = 200;
   std::vector<rondo::actor_ref<number_keeper>> keepers;
   for (std::uint32_t i = 0; i < actors; ++i)
@@ -129,7 +129,7 @@ TEST_CASE("portable behaviours handle each message once, in the order sent, wher
     CHECK(totals.failures == 0);
   }
   // Not all: while each pack is being played, teams handle the mail.
-  if (packs_all(p)) CHECK(report_of(*rt, "conformance::number_keeper").on_gpu > 0);
+  if (packs_all(p)) CHECK(packs_of(*rt, "conformance::number_keeper").on_gpu > 0);
 }
 
 TEST_CASE("what portable handlers send arrives in order, also where it has to wait for room",
@@ -137,7 +137,7 @@ TEST_CASE("what portable handlers send arrives in order, also where it has to wa
   auto const p = GENERATE(from_range(places()));
   if (p.settings.device != "cpu") return;  // elsewhere it becomes a dead letter: see the next case
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   constexpr std::uint32_t sources = 8, rounds = 3, count = 40;  // fewer than 1,024 wait
   auto const keeper = rt->launch<number_keeper>("small", {.capacity = 16});
   std::vector<rondo::actor_ref<number_source>> all;
@@ -174,7 +174,7 @@ TEST_CASE("a pack whose handlers send more than there is room for is handled by 
   auto const p = GENERATE(from_range(places()));
   if (!packs_all(p)) return;
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   // 32 * 30 * 40 messages are more than the 32,768 of a pack.
   constexpr std::uint32_t sources = 32, rounds = 30, count = 40;
   auto const keeper = rt->launch<number_keeper>("keeper", {.capacity = 65536});
@@ -194,7 +194,7 @@ TEST_CASE("portable behaviours are asked: answers, missing and second answers, a
           "[G1][G9][portable]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   auto const a = rt->launch<account>("account");
   CHECK(ask(a, work_hard{1000, 7}).value().result == arithmetic(1000, 7));
   CHECK(ask(a, answer_times{1}).value().number == 0);
@@ -215,7 +215,7 @@ TEST_CASE("a portable handler that fails restarts its actor, and the messages be
           "[G9][portable]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   listener<rondo::dead_letter> letters;
   auto const subscription = rt->on_dead_letter(letters.handler());
   auto const a = rt->launch<account>(
@@ -250,7 +250,7 @@ TEST_CASE("a portable handler that fails restarts its actor, and the messages be
 TEST_CASE("priorities, deadlines and lifecycle are those of any actor", "[G3][G8][G12][portable]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p.name);
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   auto const a = rt->launch<account>("sorted", {.active = false});
   for (std::uint32_t i = 0; i < 8; ++i) REQUIRE_FALSE(tell(a, listed{100 + i}));
   for (std::uint32_t i = 0; i < 4; ++i) REQUIRE_FALSE(tell(a, listed{200 + i}, {.priority = 200}));
@@ -279,7 +279,7 @@ TEST_CASE("priorities, deadlines and lifecycle are those of any actor", "[G3][G8
 TEST_CASE("portable actors tell each other, and stop while they do", "[G10][portable]") {
   auto const p = GENERATE(from_range(places()));
   INFO(p.name);
-  auto rt = start(p);
+  auto rt = start_at(p);
   auto const a = rt->launch<token_ring>("a"), b = rt->launch<token_ring>("b");
   REQUIRE_FALSE(tell(a, token{b.id(), 100}));
   REQUIRE(
@@ -295,7 +295,7 @@ TEST_CASE("a checkpoint has what portable handlers have done", "[checkpoint][por
   constexpr int actors = 40;
   std::uint64_t told = 0;
   {
-    auto const rt = start(p);
+    auto const rt = start_at(p);
     std::vector<rondo::actor_ref<account>> all;
     for (int i = 0; i < actors; ++i)
       all.push_back(rt->launch<account>("account" + std::to_string(i), {.capacity = 512}));
@@ -309,7 +309,7 @@ TEST_CASE("a checkpoint has what portable handlers have done", "[checkpoint][por
     ends = true;
     sender.join();
   }
-  auto const rt = start(p);
+  auto const rt = start_at(p);
   rondo::restore(*rt, file.path);
   std::uint64_t sum = 0;
   for (int i = 0; i < actors; ++i) {
