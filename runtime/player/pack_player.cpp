@@ -212,15 +212,13 @@ void pack_player::end(mail_pack& p, error_code why, std::string const& text) noe
     check(p);
   }
   p.next = nullptr;
-  {
-    std::lock_guard const lock(mutex_);
-    auto const now = now_ns();
-    p.busy_ns = now - std::max(p.played_ns, last_end_ns_);  // before that, another one was played
-    last_end_ns_ = now;
-    (last_ended_ != nullptr ? last_ended_->next : first_ended_) = &p;
-    last_ended_ = &p;
-    ended_.fetch_add(1, memory_order::release);  // the team's acquire load sees the pack
-  }
+  std::lock_guard const lock(mutex_);  // until the last use of this object: a team may end the pack, and all
+  auto const now = now_ns();
+  p.busy_ns = now - std::max(p.played_ns, last_end_ns_);  // before that, another one was played
+  last_end_ns_ = now;
+  (last_ended_ != nullptr ? last_ended_->next : first_ended_) = &p;
+  last_ended_ = &p;
+  ended_.fetch_add(1, memory_order::release);  // the team's acquire load sees the pack
   scheduler{arena_}.wake();
 }
 
