@@ -28,7 +28,7 @@ struct team_packs {
   bool takes(std::uint16_t behaviour) noexcept {
     auto const most = desk->packs(behaviour);
     if (most == 0) return false;
-    if (open == nullptr && (open = desk->open()) != nullptr) open->opened_ns = now_ns();
+    if (open == nullptr && (open = desk->open()) != nullptr && open->empty()) open->opened_ns = now_ns();
     if (open != nullptr && most < open->most_messages) open->most_messages = most;
     return open != nullptr;
   }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t look_every_ns = 250'000'000;
 constexpr std::uint64_t longest_pack_ns = 2'000'000;
 constexpr std::uint32_t fewest_messages = 64;  // that a pack may have
+constexpr std::uint32_t most_played = 2;       // the GPU has the next one when it is through with the first
 
 }  // namespace
 
@@ -75,8 +76,8 @@ void pack_player::set_program(std::vector<packed_behaviour const*> portable) {
 
 void pack_player::make_packs() try {
   std::vector<std::unique_ptr<memory>> made;
-  // One that each team fills, and one that is played; but they take memory.
-  for (auto n = std::clamp(teams_ + 1, 2u, 4u); n != 0; --n)
+  // Those that are played, one that ends, and one that each team fills; but they take memory.
+  for (auto n = std::clamp(teams_, 1u, 2u) + most_played + 1; n != 0; --n)
     made.push_back(std::make_unique<memory>(player_->memory(), room_));
   memory_ = std::move(made);
   for (auto const& m : memory_) m->pack.next = std::exchange(free_, &m->pack);
@@ -176,6 +177,7 @@ void pack_player::note_on_host(std::uint16_t behaviour, std::uint32_t messages, 
 
 mail_pack* pack_player::open() noexcept {
   std::lock_guard const lock(mutex_);
+  if (waiting_ != nullptr) return std::exchange(waiting_, waiting_->next);
   auto* const p = free_;
   if (p == nullptr) return nullptr;
   free_ = p->next;
@@ -184,7 +186,19 @@ mail_pack* pack_player::open() noexcept {
   return p;
 }
 
-void pack_player::play(mail_pack& p) noexcept try {
+void pack_player::play(mail_pack& p) noexcept {
+  {
+    std::lock_guard const lock(mutex_);
+    if (played_ >= most_played && !p.is_full()) {
+      p.next = std::exchange(waiting_, &p);
+      return;
+    }
+    ++played_;
+  }
+  begin(p);
+}
+
+void pack_player::begin(mail_pack& p) noexcept try {
   kernel_calls list;
   p.played_ns = now_ns();
   for (std::uint32_t b = 0; b < costs_.size(); ++b) {
@@ -216,6 +230,7 @@ void pack_player::end(mail_pack& p, error_code why, std::string const& text) noe
   auto const now = now_ns();
   p.busy_ns = now - std::max(p.played_ns, last_end_ns_);  // before that, another one was played
   last_end_ns_ = now;
+  --played_;
   (last_ended_ != nullptr ? last_ended_->next : first_ended_) = &p;
   last_ended_ = &p;
   ended_.fetch_add(1, memory_order::release);  // the team's acquire load sees the pack
@@ -255,13 +270,19 @@ void pack_player::check(mail_pack& p) noexcept {
 }
 
 mail_pack* pack_player::take_ended() noexcept {
-  std::lock_guard const lock(mutex_);
+  std::unique_lock lock(mutex_);
   auto* const p = first_ended_;
   if (p == nullptr) return nullptr;
   p->taken_ns = now_ns();
   first_ended_ = p->next;
   if (first_ended_ == nullptr) last_ended_ = nullptr;
   ended_.fetch_sub(1, memory_order::relaxed);  // relaxed: under the mutex
+  if (waiting_ != nullptr && played_ < most_played) {
+    auto* const next = std::exchange(waiting_, waiting_->next);
+    ++played_;
+    lock.unlock();
+    begin(*next);
+  }
   return p;
 }
 
@@ -274,9 +295,7 @@ void pack_player::learn_from(mail_pack const& p, costs& c, std::uint64_t now) no
   if (was_look) c.looks_at_ns.store(now + look_every_ns, std::memory_order_relaxed);
   auto const most = c.most_messages.load(std::memory_order_relaxed);
   if (p.busy_ns > longest_pack_ns)
-    c.most_messages.store(
-        std::max(fewest_messages, static_cast<std::uint32_t>(p.messages() * longest_pack_ns / p.busy_ns)),
-        std::memory_order_relaxed);
+    c.most_messages.store(std::max(fewest_messages, p.messages() / 2), std::memory_order_relaxed);
   else if (p.messages() >= most)
     c.most_messages.store(std::min(2 * most, p.room().messages), std::memory_order_relaxed);
 }

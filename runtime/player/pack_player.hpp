@@ -69,6 +69,7 @@ class pack_player final : public pack_desk {
   static void learn(std::atomic<double>& ns, double now) noexcept;
   bool can_pack(costs const& c) const noexcept;
   bool is_cheaper_on_gpu(costs const& c) const noexcept;
+  void begin(mail_pack& p) noexcept;
   void learn_from(mail_pack const& p, costs& c, std::uint64_t now) noexcept;
   void end(mail_pack& p, error_code why, std::string const& text) noexcept;
   void check(mail_pack& p) noexcept;
@@ -87,8 +88,10 @@ class pack_player final : public pack_desk {
   std::vector<std::unique_ptr<costs>> costs_;  // by behaviour
   obstacles const* lines_ = nullptr;
   std::function<void(std::string const&)> report_;
-  std::mutex mutex_;                  // guards the next four
+  std::mutex mutex_;                  // guards the next six
   mail_pack* free_ = nullptr;         // a stack
+  mail_pack* waiting_ = nullptr;      // to be filled by others until the GPU has less to do; a stack
+  std::uint32_t played_ = 0;          // that the player has
   mail_pack* first_ended_ = nullptr;  // first come, first served
   mail_pack* last_ended_ = nullptr;
   std::uint64_t last_end_ns_ = 0;
