@@ -155,8 +155,8 @@ class pack_desk {
   virtual std::uint32_t packs(std::uint16_t behaviour) noexcept = 0;
   /// An empty pack, or one that waits to be played; null: all are being played.
   virtual mail_pack* open() noexcept = 0;
-  /// Has it played; then `ended` counts it. While the GPU has enough to do it waits, and may be opened again: so the more
-  /// mail there is, the fewer packs it takes.
+  /// Has it played; then `ended` counts it. While the GPU has enough to do it waits, and may be opened again: so the
+  /// more mail there is, the fewer packs it takes.
   virtual void play(mail_pack& p) noexcept = 0;
   /// One that was played, whose `failure` says with what result; null: none.
   virtual mail_pack* take_ended() noexcept = 0;
