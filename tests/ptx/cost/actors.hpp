@@ -8,6 +8,6 @@ namespace ptx_cost {
 namespace behaviours = rondo::bench::gpu;
 
 RONDO_MODULE(cost_actors, behaviours::echo, behaviours::player, behaviours::consumer,
-             behaviours::batch_consumer, behaviours::producer)
+             behaviours::batch_consumer, behaviours::producer, behaviours::trader)
 
 }  // namespace ptx_cost

@@ -1,5 +1,6 @@
 #include "tests/ptx/cost/bed.hpp"
 
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 
@@ -10,12 +11,13 @@ namespace ptx_cost {
 namespace {
 
 constexpr std::uint64_t patience_ps = 1'000'000'000'000;  // of virtual time: a second
-constexpr std::uint32_t state_bytes = 256;
+constexpr std::uint32_t state_bytes = 256, direct_slots = 512;
 
 rondo::arena_shape shape_of(bed_options const& o) {
   rondo::arena_shape s;
-  s.actors = s.rings = 64;
   s.teams = o.teams + o.pinned_teams;
+  s.ring_slots = o.capacity;
+  s.actors = s.rings = std::bit_ceil(std::max(64u, 2 * s.teams));
   return s;
 }
 
@@ -26,7 +28,8 @@ bed::bed(ptx::module const& code, bed_options const& o, costs const& c)
       random_(o.seed),
       image_(shape_of(o)),
       owners_(o.pinned_teams, 0, shape_of(o).actors),
-      pool_teams_(o.teams) {
+      pool_teams_(o.teams),
+      capacity_(o.capacity) {
   using enum ptx::memory_kind;
   auto& g = launch_;
   g.arena = arena_ = memory(image_.size(), device);
@@ -39,7 +42,7 @@ bed::bed(ptx::module const& code, bed_options const& o, costs const& c)
               ring<rondo::device_event>(1024, of<rondo::bus_writers>(1, device)),
               of<rondo::direct_ring<rondo::prompt_bus>>(o.pinned_teams, host), o.pinned_teams};
   for (std::uint32_t n = 0; n < o.pinned_teams; ++n)
-    g.queues.direct[n].ring = ring<rondo::submission>(1024, &writers_.emplace_back());
+    g.queues.direct[n].ring = ring<rondo::submission>(direct_slots, &writers_.emplace_back());
   constexpr std::uint32_t buffers = 4096;
   g.buffers = {of<rondo::buffer_entry>(buffers, device), buffers,
                of<rondo::atomic<std::uint32_t, rondo::scope::system>>(16, device), 1};
@@ -83,7 +86,7 @@ rondo::actor_id bed::launch(std::uint16_t behaviour, bool pinned) {
   spec.id = {next_cell_, 1};
   spec.heap_end = image_.arena().header().heap_at + std::uint64_t{state_bytes} * (next_cell_ + 1);
   spec.state_offset = spec.heap_end - state_bytes;
-  spec.capacity = rondo::arena_shape{}.ring_slots;
+  spec.capacity = capacity_;
   spec.behaviour = behaviour;
   spec.pinned = pinned;
   spec.active = true;

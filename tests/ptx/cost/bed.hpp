@@ -20,6 +20,7 @@ namespace ptx_cost {
 
 struct bed_options {
   std::uint32_t teams = 2, pinned_teams = 2;
+  std::uint32_t capacity = 32;  // of each mailbox, a power of two
   std::uint64_t seed = 1;
 };
 
@@ -92,7 +93,7 @@ class bed {
   std::optional<rondo::host_queues<>> queues_;
   std::optional<rondo::bus_reader<rondo::device_event>> events_;
   std::optional<virtual_grid> grid_;
-  std::uint32_t pool_teams_, next_cell_ = 0;
+  std::uint32_t pool_teams_, capacity_, next_cell_ = 0;
   std::uint64_t message_ = 0;
 };
 

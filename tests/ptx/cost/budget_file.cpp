@@ -40,6 +40,10 @@ budget_file::budget_file(std::string const& path) : path_(path) {
   }
 }
 
+bool budget_file::has(std::string_view name) const {
+  return std::any_of(limits_.begin(), limits_.end(), [&](limit const& l) { return l.name == name; });
+}
+
 std::vector<std::string> budget_file::check(std::string_view name, summary const& s) const {
   std::vector<std::string> found;
   bool any = false;

@@ -13,6 +13,7 @@ class budget_file {
   /// Throws std::runtime_error with file, line and reason.
   explicit budget_file(std::string const& path);
 
+  bool has(std::string_view name) const;
   /// What exceeds it, as lines for people. Throws std::runtime_error if it has no line for this case.
   std::vector<std::string> check(std::string_view name, summary const& s) const;
   /// Limits that are far above what this case needs.

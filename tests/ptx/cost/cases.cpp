@@ -20,7 +20,7 @@ void expect(bool holds, char const* what) {
 
 /// Before each case, and not counted: the first messages go to a mailbox without a ring, and wake what has gone to
 /// rest.
-constexpr std::uint32_t warm_up = 4;
+constexpr std::uint32_t warm_up = 2;
 
 template <class Work>
 samples_of_case repeat(bed& b, std::uint32_t samples, Work const& one) {
@@ -76,36 +76,22 @@ samples_of_case batch(ptx::module const& code, costs const& c, std::uint32_t sam
   });
 }
 
-constexpr std::uint32_t stream_messages = 24;  // fewer than a mailbox holds
-
+/// What waits in a ring, or in several: `each` groups of `Batch` messages for each of `Actors` actors, fewer than a
+/// mailbox holds.
+template <class Consumer, std::uint32_t Actors, std::uint32_t Each, std::uint32_t Batch>
 samples_of_case stream(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
-  bed b(code, {.seed = seed}, c);
-  auto const to = b.launch(cost_actors::index_of<consumer>(), true);
-  auto const& counted = b.state_of<consumer>(to).so_far;
-  return repeat(b, samples, [&](std::uint64_t n) {
-    parcel const p{1, {}};
-    auto const began = b.tell(to, &p);
-    for (std::uint32_t i = 1; i < stream_messages; ++i) b.tell(to, &p, 1, false);
-    auto const seen = b.wait_until([&] { return counted.sum == (n + 1) * stream_messages; });
-    return sample{seen.ps - began, trace_path(b.grid().logs(), seen.where)};
-  });
-}
-
-constexpr std::uint32_t spread_actors = 8, spread_each = 3;
-
-samples_of_case spread(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
-  bed b(code, {.pinned_teams = spread_actors, .seed = seed}, c);
+  bed b(code, {.pinned_teams = std::max(2u, Actors), .capacity = std::max(32u, Each * Batch), .seed = seed},
+        c);
   std::vector<rondo::actor_id> to;
-  for (std::uint32_t a = 0; a < spread_actors; ++a)
-    to.push_back(b.launch(cost_actors::index_of<consumer>(), true));
+  for (std::uint32_t a = 0; a < Actors; ++a) to.push_back(b.launch(cost_actors::index_of<Consumer>(), true));
+  std::array<parcel, Batch> some{};
+  for (auto& p : some) p.value = 1;
   return repeat(b, samples, [&](std::uint64_t n) {
-    parcel const p{1, {}};
-    auto const began = b.tell(to[0], &p);
-    for (std::uint32_t i = 1; i < spread_actors * spread_each; ++i)
-      b.tell(to[i % spread_actors], &p, 1, false);
+    auto const began = b.tell(to[0], some.data(), Batch);
+    for (std::uint32_t i = 1; i < Actors * Each; ++i) b.tell(to[i % Actors], some.data(), Batch, false);
     auto const seen = b.wait_until([&] {
       return std::ranges::all_of(
-          to, [&](auto id) { return b.state_of<consumer>(id).so_far.sum == (n + 1) * spread_each; });
+          to, [&](auto id) { return b.state_of<Consumer>(id).so_far.sum == (n + 1) * Each * Batch; });
     });
     return sample{seen.ps - began, trace_path(b.grid().logs(), seen.where)};
   });
@@ -134,26 +120,33 @@ samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t sampl
   return all;
 }
 
-// Each sample leaves out the beginning, while the producers are told and the mailbox is still filling.
-constexpr std::uint32_t producers = 4, parcels_each = 24, fan_in_skips = 32,
-                        fan_in_messages = producers * parcels_each - fan_in_skips;
+/// Of a case with many producers a sample has fewer messages of each, because the machine executes all of them.
+constexpr std::uint32_t parcels_of(std::uint32_t producers) { return producers == 4 ? 24 : 1024 / producers; }
+/// Each sample leaves out the beginning, while the producers are told and the mailbox is still filling.
+constexpr std::uint32_t fan_in_skips = 32;
+constexpr std::uint32_t fan_in_messages(std::uint32_t producers) {
+  return producers * parcels_of(producers) - fan_in_skips;
+}
 
+template <class Consumer, std::uint32_t Producers>
 samples_of_case fan_in(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
-  bed b(code, {.pinned_teams = producers + 1, .seed = seed}, c);
-  auto const to = b.launch(cost_actors::index_of<consumer>(), true);
+  constexpr auto all = Producers * parcels_of(Producers);
+  bed b(code, {.pinned_teams = Producers + 1, .capacity = Producers == 4 ? 32u : 1024u, .seed = seed}, c);
+  auto const to = b.launch(cost_actors::index_of<Consumer>(), true);
   std::vector<rondo::actor_id> from;
-  for (std::uint32_t p = 0; p < producers; ++p)
+  for (std::uint32_t p = 0; p < Producers; ++p)
     from.push_back(b.launch(cost_actors::index_of<producer>(), true));
-  auto const& counted = b.state_of<consumer>(to).so_far;
+  auto const& counted = b.state_of<Consumer>(to).so_far;
   return repeat(b, samples, [&](std::uint64_t n) {
-    for (auto const id : from) b.ask(id, producer::produce{{to}, parcels_each});
-    auto const before = n * producers * parcels_each;
-    auto const began = b.wait_until([&] { return counted.messages == before + fan_in_skips; });
-    auto const seen =
-        b.wait_until([&] { return counted.messages == before + fan_in_skips + fan_in_messages; });
-    sample const s{seen.ps - began.ps, trace_path(b.grid().logs(), seen.where, began.ps)};
+    for (auto const id : from) b.ask(id, producer::produce{{to}, parcels_of(Producers)});
+    auto const before = n * all;
+    auto const began = b.wait_until([&] { return counted.messages >= before + fan_in_skips; });
+    auto const skipped = counted.messages - before;  // a batch may have brought more
+    auto const seen = b.wait_until([&] { return counted.messages == before + all; });
+    sample const s{(seen.ps - began.ps) * fan_in_messages(Producers) / (all - skipped),
+                   trace_path(b.grid().logs(), seen.where, began.ps)};
     rondo::device_event event;
-    for (std::uint32_t p = 0; p < producers; ++p) {
+    for (std::uint32_t p = 0; p < Producers; ++p) {
       b.wait_for_event(event);
       expect(event.kind == rondo::event_kind::reply && event.reason == rondo::errc::ok, "a producer's end");
     }
@@ -161,19 +154,60 @@ samples_of_case fan_in(ptx::module const& code, costs const& c, std::uint32_t sa
   });
 }
 
+// Traders on 8 multiprocessors, 4 on each, of which each sends to all others in turn.
+constexpr std::uint32_t traders = 32, trades_each = 2 * (traders - 1),
+                        all_to_all_messages = traders * trades_each;
+
+samples_of_case all_to_all(ptx::module const& code, costs const& c, std::uint32_t samples,
+                           std::uint64_t seed) {
+  bed b(code, {.pinned_teams = traders, .capacity = 256, .seed = seed}, c);
+  std::vector<rondo::actor_id> all;
+  for (std::uint32_t t = 0; t < traders; ++t) all.push_back(b.launch(cost_actors::index_of<trader>(), true));
+  std::uint64_t before = 0;
+  return repeat(b, samples, [&](std::uint64_t) {
+    for (auto const id : all) b.ask(id, trader::trade{all[0], traders, trades_each});
+    auto const received = [&] {
+      std::uint64_t sum = 0;
+      for (auto const id : all) sum += b.state_of<trader>(id).so_far.messages;
+      return sum;
+    };
+    auto const began = b.wait_until([&] { return received() > before; });
+    before += all_to_all_messages;
+    auto const seen = b.wait_until([&] { return received() == before; });
+    sample const s{seen.ps - began.ps, trace_path(b.grid().logs(), seen.where, began.ps)};
+    rondo::device_event event;
+    for (std::uint32_t t = 0; t < traders; ++t) {
+      b.wait_for_event(event);
+      expect(event.kind == rondo::event_kind::reply && event.reason == rondo::errc::ok, "a trader's end");
+    }
+    return s;
+  });
+}
+
 constexpr cost_case all_cases[] = {
-    {"ask", "a round trip of 32 bytes to a pinned actor", 1, &ask<true>},
-    {"ask_pooled", "the same, to an actor that any team may run", 1, &ask<false>},
-    {"tell", "32 bytes to a pinned actor, until its handler has stored", 1, &tell},
+    {"ask", "a round trip of 32 bytes to a pinned actor", 1, 200, &ask<true>},
+    {"ask_pooled", "the same, to an actor that any team may run", 1, 200, &ask<false>},
+    {"tell", "32 bytes to a pinned actor, until its handler has stored", 1, 200, &tell},
     {"batch", "16 messages of 32 bytes in one batch, per message, until the last is handled", batch_messages,
-     &batch},
-    {"stream", "24 tells that wait in the ring, per message, until the last is handled", stream_messages,
-     &stream},
-    {"spread", "24 tells that wait in the ring for 8 pinned actors, per message, until the last is handled",
-     spread_actors* spread_each, &spread},
-    {"fan_in", "4 pinned producers to one pinned actor, per message", fan_in_messages, &fan_in},
-    {"hop", "from one pinned actor to another", 2, &hop<true>},
-    {"hop_pooled", "the same, between actors that any team may run", 2, &hop<false>},
+     200, &batch},
+    {"stream", "24 tells that wait in the ring of one pinned actor, per message", 24, 200,
+     &stream<consumer, 1, 24, 1>},
+    {"stream_batches", "16 batches of 16 that wait there, per message", 256, 20,
+     &stream<batch_consumer, 1, 16, 16>},
+    {"spread", "24 tells that wait in the rings of 8 pinned actors, per message", 24, 200,
+     &stream<consumer, 8, 3, 1>},
+    {"spread_batches", "64 batches of 16 that wait there, per message", 1024, 10,
+     &stream<batch_consumer, 8, 8, 16>},
+    {"hop", "from one pinned actor to another", 2, 200, &hop<true>},
+    {"hop_pooled", "the same, between actors that any team may run", 2, 200, &hop<false>},
+    {"fan_in", "4 pinned producers to one pinned actor, per message", fan_in_messages(4), 200,
+     &fan_in<consumer, 4>},
+    {"fan_in_64", "64 pinned producers", fan_in_messages(64), 2, &fan_in<consumer, 64>},
+    {"fan_in_64_batches", "64 pinned producers, to an actor that takes batches", fan_in_messages(64), 2,
+     &fan_in<batch_consumer, 64>},
+    {"fan_in_256", "256 pinned producers", fan_in_messages(256), 1, &fan_in<consumer, 256>},
+    {"all_to_all", "32 pinned actors on 8 multiprocessors send to each other, per message of all",
+     all_to_all_messages, 2, &all_to_all},
 };
 
 }  // namespace

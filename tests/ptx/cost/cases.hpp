@@ -18,7 +18,8 @@ struct sample {
 
 struct cost_case {
   std::string_view name, what;
-  std::uint32_t per_sample;  // ways or messages that a sample consists of
+  std::uint32_t per_sample;    // ways or messages that a sample consists of
+  std::uint32_t most_samples;  // fewer where a sample takes long
   std::vector<sample> (*run)(ptx::module const&, costs const&, std::uint32_t samples, std::uint64_t seed);
 };
 std::span<cost_case const> cost_cases();

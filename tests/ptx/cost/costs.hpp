@@ -23,6 +23,8 @@ struct costs {
   // -- the device
   std::uint64_t l2_load_ps = 180'000;
   std::uint64_t l2_atomic_ps = 350'000;
+  std::uint64_t l2_same_address_ps = 1'200;  // between two atomics on one sector
+  std::uint64_t l2_sector_ps = 600;          // between two sectors that one of the L2's slices serves
   std::uint64_t fence_gpu_ps = 350'000;
   std::uint64_t fence_cta_ps = 10'000;
   std::uint64_t l1_load_ps = 20'000;  // a hit; also of local memory

@@ -67,7 +67,7 @@ void write_page(std::string const& path, results const& all, sourced_costs const
 
 `tools/ptx --page` executes the PTX that nvcc makes of a ring kernel for sm_90 in virtual time, without a GPU (`tests/ptx/cost`), and
 follows each message back along its critical path. Counts are exact for that PTX; times are as good as the costs below. Submissions
-lie in pinned host memory. Not modelled: contention, and what ptxas changes. `tests/ptx/cost/budget` holds the counts in CI.
+lie in pinned host memory. Not modelled: contention for the bus, and what ptxas changes. `tests/ptx/cost/budget` holds the counts in CI.
 
 | way | p50, us | p99, us | goal | PCIe reads in series | L2 trips in series | fences, GPU / system | byte stores | warp instructions | most of the time, us |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

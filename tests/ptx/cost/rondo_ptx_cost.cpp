@@ -55,7 +55,12 @@ command_line read_command_line(int argc, char** argv) {
       throw std::runtime_error("unknown case '" + word + "'; the cases are " + names);
     }
   }
-  if (line.cases.empty()) line.cases.assign(all.begin(), all.end());
+  if (!line.cases.empty()) return line;
+  line.cases.assign(all.begin(), all.end());
+  if (!line.budget_path.empty()) {  // those that it is about
+    budget_file const budget(line.budget_path);
+    std::erase_if(line.cases, [&](cost_case const& c) { return !budget.has(c.name); });
+  }
   return line;
 }
 
@@ -148,7 +153,9 @@ int main(int argc, char** argv) try {
   auto const code = ptx::read_module_file(line.ptx_path);
   results all;
   for (auto const& one : line.cases)
-    all.emplace_back(one, summarise(*code, one, one.run(*code, c.values, line.samples, line.seed)));
+    all.emplace_back(
+        one,
+        summarise(*code, one, one.run(*code, c.values, std::min(line.samples, one.most_samples), line.seed)));
   std::printf(
       "Predicted, not measured: PTX for sm_90 in virtual time, %u samples, seed %llu, costs from %s.\n",
       line.samples, static_cast<unsigned long long>(line.seed),

@@ -1,12 +1,14 @@
 #include "tests/ptx/cost/virtual_grid.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace ptx_cost {
 
 namespace {
 
 constexpr std::uint64_t never = ~0ull, sector_bytes = 32;
+constexpr std::size_t l2_slices = 96;  // of an H100
 
 /// Every store arrives at once, and a weak load always takes what the L1 has: the time is ours, not the machine's.
 ptx::grid_options options_of(ptx::observer& watcher, ptx::machine_clock& clock) {
@@ -18,6 +20,11 @@ ptx::grid_options options_of(ptx::observer& watcher, ptx::machine_clock& clock) 
   return o;
 }
 
+std::vector<ptx::memory_range> host_memory_of(std::vector<ptx::memory_range> all) {
+  std::erase_if(all, [](auto const& r) { return r.kind != ptx::memory_kind::host; });
+  return all;
+}
+
 }  // namespace
 
 virtual_grid::virtual_grid(ptx::module const& code, std::uint32_t entry, std::uint32_t blocks,
@@ -25,18 +32,31 @@ virtual_grid::virtual_grid(ptx::module const& code, std::uint32_t entry, std::ui
                            std::vector<ptx::memory_range> memory, costs const& c)
     : costs_(c),
       code_(code),
+      host_memory_(host_memory_of(memory)),
       grid_(code, entry, blocks, threads, params, std::move(memory), options_of(*this, *this)),
-      sectors_(blocks) {
+      caches_(blocks),
+      slices_(l2_slices) {
   for (auto const& w : grid_.warps()) {
     warps_.push_back({.w = w.get(), .clock = 1'000'000'000, .frames = w->regs, .pending = {}, .looks = {}});
     logs_.emplace_back();
+    order_.push_back(order_.size());
   }
 }
 
-void virtual_grid::choose_first() noexcept {
-  first_ = 0;
-  for (std::size_t n = 1; n < warps_.size(); ++n)
-    if (warps_[n].clock < warps_[first_].clock) first_ = n;
+/// After the time of the first warp has changed.
+void virtual_grid::sift_first() noexcept {
+  auto const is_before = [this](std::size_t a, std::size_t b) {
+    return warps_[a].clock != warps_[b].clock ? warps_[a].clock < warps_[b].clock : a < b;
+  };
+  for (std::size_t at = 0;;) {
+    auto next = 2 * at + 1;
+    if (next >= order_.size()) break;
+    if (next + 1 < order_.size() && is_before(order_[next + 1], order_[next])) ++next;
+    if (is_before(order_[at], order_[next])) break;
+    std::swap(order_[at], order_[next]);
+    at = next;
+  }
+  first_ = order_.front();
 }
 
 void virtual_grid::advance() {
@@ -53,7 +73,7 @@ void virtual_grid::advance() {
     s.paid_release = false;
     s.clock += costs_.warp_instruction_ps;
   }
-  choose_first();
+  sift_first();
 }
 
 void virtual_grid::rest() {
@@ -140,6 +160,50 @@ void virtual_grid::fence(ptx::instruction const& i) {
   }
   logs_[first_].add(s.clock, i.place, kind, end - s.clock);
   s.clock = end;
+  bool const acquires = i.bytes == 0;  // a fence, and not the release of a store
+  if (acquires && scope != ptx::scope::cta) will_empty(end);
+}
+
+// -- near and far memory
+
+/// All that the multiprocessor of the first warp has fetched before `ps` is gone then.
+void virtual_grid::will_empty(std::uint64_t ps) {
+  auto& acquires = caches_[warps_[first_].w->block()].acquires;
+  acquires.push_back(ps);
+  std::push_heap(acquires.begin(), acquires.end(), std::greater{});
+}
+
+/// The trip that brought a sector to the first warp's multiprocessor, or will; null: it is not there.
+virtual_grid::trip const* virtual_grid::cached(std::uint64_t sector) {
+  auto& cache = caches_[warps_[first_].w->block()];
+  while (!cache.acquires.empty() && cache.acquires.front() <= warps_[first_].clock) {
+    cache.emptied = cache.acquires.front();
+    std::pop_heap(cache.acquires.begin(), cache.acquires.end(), std::greater{});
+    cache.acquires.pop_back();
+  }
+  auto const it = cache.sectors.find(sector);
+  return it == cache.sectors.end() || it->second.issued < cache.emptied ? nullptr : &it->second;
+}
+
+/// How long an access by the first warp waits until the L2 serves it. All arrive half a trip after they were issued, so
+/// the order in which they are issued is that in which they arrive.
+std::uint64_t virtual_grid::queue_at_l2(std::uint64_t sector, bool atomic) {
+  auto const now = warps_[first_].clock;
+  // By the last 20 bits of the address: the same wherever the system maps memory that is aligned so (bed.cpp).
+  auto& slice = slices_[(sector % (1 << 15) * 0x9e37'79b9'7f4a'7c15ull >> 32) % l2_slices];
+  auto begin = std::max(now, slice);
+  slice = begin + costs_.l2_sector_ps;
+  if (atomic) {
+    auto& last = atomics_[sector];
+    begin = std::max(begin, last);
+    last = begin + costs_.l2_same_address_ps;
+  }
+  return begin - now;
+}
+
+bool virtual_grid::is_host_memory(std::uint64_t address) const noexcept {
+  return std::any_of(host_memory_.begin(), host_memory_.end(),
+                     [=](auto const& r) { return r.has(address, 1); });
 }
 
 // -- what the machine does
@@ -173,51 +237,63 @@ void virtual_grid::learn(ptx::instruction const& i, std::uint64_t address, std::
 
 void virtual_grid::add_load(ptx::instruction const& i, ptx::warp_access const& a) {
   auto& s = warps_[first_];
-  auto& l1 = sectors_[s.w->block()];
   bool const atomic = a.kind == ptx::access_kind::atomic;
   pending_load result{0, s.clock, s.clock, step::near_wait, i.place};
   auto const take = [&](std::uint64_t ready, step kind) {
     if (ready > result.ready) result.ready = ready, result.kind = kind;
   };
   bool host = false;
+  bool const weak = i.order == ptx::order::weak && !atomic;
+  // Lanes that load from the same sector make one trip; each lane's atomic is one of its own.
+  std::array<std::uint64_t, ptx::warp_lanes> fetched{};
+  std::size_t fetches = 0;
   for (std::uint32_t lane = 0; lane < ptx::warp_lanes; ++lane) {
     auto const address = a.addresses[lane], sector = address / sector_bytes;
-    bool const weak = i.order == ptx::order::weak && !atomic;
     switch (a.where[lane]) {
       case ptx::went::nowhere:
-        continue;
       case ptx::went::constant:
-        break;
+        continue;
       case ptx::went::shared:
         take(s.clock + costs_.shared_ps, step::near_wait);
-        break;
+        continue;
       case ptx::went::local:
         take(s.clock + costs_.l1_load_ps, step::near_wait);
+        continue;
+      case ptx::went::l1:
         break;
-      case ptx::went::l1: {
-        take(s.clock + costs_.l1_load_ps, step::near_wait);
-        if (auto const it = l1.find(sector); it != l1.end()) take(it->second.ready, it->second.kind);
-        break;
-      }
       case ptx::went::device:
-        learn(i, address, a.bytes);
-        take(s.clock + (atomic ? costs_.l2_atomic_ps : costs_.l2_load_ps), step::l2_trip);
-        if (weak) l1[sector] = {s.clock + costs_.l2_load_ps, step::l2_trip};
-        break;
       case ptx::went::host:
-        host = true;
         learn(i, address, a.bytes);
-        take(s.clock + costs_.pcie_read_ps, step::pcie_trip);
-        if (weak) l1[sector] = {s.clock + costs_.pcie_read_ps, step::pcie_trip};
         break;
     }
+    auto const end = fetched.begin() + static_cast<long>(fetches);
+    if (!atomic && std::find(fetched.begin(), end, sector) != end) continue;
+    fetched[fetches++] = sector;
+    if (auto const* const there = weak ? cached(sector) : nullptr; there != nullptr) {
+      take(s.clock + costs_.l1_load_ps, step::near_wait);
+      take(there->ready, there->kind);
+      continue;
+    }
+    bool const crosses =
+        a.where[lane] == ptx::went::l1 ? is_host_memory(address) : a.where[lane] == ptx::went::host;
+    trip made{s.clock, s.clock + costs_.pcie_read_ps, step::pcie_trip};
+    if (!crosses) {
+      auto const takes = atomic ? costs_.l2_atomic_ps : costs_.l2_load_ps;
+      made = {s.clock, s.clock + queue_at_l2(sector, atomic) + takes, step::l2_trip};
+    }
+    host = host || crosses;
+    take(made.ready, made.kind);
+    if (weak) caches_[s.w->block()].sectors[sector] = made;
   }
   if (host) logs_[first_].add(s.clock, i.place, step::pcie_read, 0);
   if (atomic && result.kind == step::l2_trip) logs_[first_].add(s.clock, i.place, step::atomic, 0);
   if (result.ready == s.clock) return;
   bool const holds_up =
       i.order != ptx::order::weak && i.order != ptx::order::relaxed && i.order != ptx::order::release;
-  if (holds_up) s.held_up = result;
+  if (holds_up) {
+    s.held_up = result;
+    if (result.kind != step::near_wait) will_empty(result.ready);
+  }
   auto const lane = static_cast<std::uint32_t>(
       std::find_if(a.where, a.where + ptx::warp_lanes, [](auto w) { return w != ptx::went::nowhere; }) -
       a.where);
@@ -232,7 +308,7 @@ void virtual_grid::add_store(ptx::instruction const& i, ptx::warp_access const& 
   auto& s = warps_[first_];
   auto& log = logs_[first_];
   std::array<std::uint64_t, ptx::warp_lanes> sectors{};
-  std::size_t count = 0;
+  std::size_t count = 0, posted = 0;
   bool far = false;
   for (std::uint32_t lane = 0; lane < ptx::warp_lanes; ++lane) {
     if (a.where[lane] != ptx::went::device && a.where[lane] != ptx::went::host) continue;
@@ -240,15 +316,18 @@ void virtual_grid::add_store(ptx::instruction const& i, ptx::warp_access const& 
     auto const address = a.addresses[lane];
     for (auto word = address / 4; word <= (address + a.bytes - 1) / 4; ++word)
       stamps_[word] = {log.message, {static_cast<std::uint32_t>(first_), log.end()}, s.clock};
-    if (a.where[lane] != ptx::went::host) continue;
     auto const end = sectors.begin() + static_cast<long>(count);
-    if (std::find(sectors.begin(), end, address / sector_bytes) == end)
-      sectors[count++] = address / sector_bytes;
+    if (std::find(sectors.begin(), end, address / sector_bytes) != end) continue;
+    sectors[count++] = address / sector_bytes;
+    if (a.where[lane] == ptx::went::host)
+      ++posted;
+    else if (a.kind == ptx::access_kind::store)  // an atomic has been there
+      queue_at_l2(address / sector_bytes, false);
   }
   has_stored_ = far;
   s.stores += far;
   if (far && a.bytes == 1) log.add(s.clock, i.place, step::byte_store, 0);
-  for (std::size_t n = 0; n < count; ++n) {
+  for (std::size_t n = 0; n < posted; ++n) {
     log.add(s.clock, i.place, step::posted_write, 0);
     arrival_ = std::max(s.clock + costs_.posted_write_ps, arrival_ + costs_.posted_write_gap_ps);
     s.last_host_store = s.clock;

@@ -6,15 +6,17 @@
 //  - A load does not wait. Its warp waits at the first instruction that names a register still to be loaded, to read or
 //    to write it: a scoreboard of PTX registers, kept per warp and not per lane, as on a GPU. An acquire load holds up
 //    whatever follows.
-//  - A weak load takes what its block's L1 holds since the lane's last acquire. If that sector is still on its way, the
-//    load waits for the same trip.
+//  - A weak load finds its sector in the L1 of its multiprocessor (one block each) if some warp there has fetched it
+//    and none has acquired since: an acquire, when it ends, empties the whole L1. If the sector is still on its way,
+//    the load waits for the same trip. That is about time alone: the machine decides by lane which value it sees.
 //  - A store does not wait. A release waits for a fence of its scope first.
 //  - Loads and stores take effect when they are issued: a store and a load that both take half a trip to the L2 meet
 //    there in the order in which they were issued. Over the bus, a load sees the host's memory half a trip after it was
 //    issued, which the host's script allows for (bed.hpp), and a store arrives `posted_write_ps` after it was issued.
+//  - What reaches the L2 queues there: each sector's atomics one after the other, and all that one slice serves.
 // A wait counts as a trip if its load was issued after the trip before had ended: trips in series.
-// Not modelled: contention for the L2, the bus (except for the gap between posted writes) and the multiprocessor's
-// issue slots; the machine code that ptxas makes of the PTX, which has fewer instructions and other registers.
+// Not modelled: contention for the bus (except for the gap between posted writes) and the multiprocessor's issue
+// slots; the machine code that ptxas makes of the PTX, which has fewer instructions and other registers.
 //
 // Threads: one.
 #pragma once
@@ -82,8 +84,14 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
     std::uint64_t ps;
   };
   struct trip {
-    std::uint64_t ready;
+    std::uint64_t issued, ready;
     step kind;
+  };
+  /// Of a multiprocessor.
+  struct near_cache {
+    std::unordered_map<std::uint64_t, trip> sectors{};  // by number: the last trip for each
+    std::vector<std::uint64_t> acquires{};  // when those end that are under way: a heap, the first on top
+    std::uint64_t emptied = 0;              // when the last one ended
   };
 
   std::uint64_t now_ns() noexcept override { return now_ps() / 1000; }
@@ -91,7 +99,11 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   void accesses(ptx::warp const&, ptx::instruction const& i, ptx::warp_access const& a) override;
   void fences(ptx::warp const&, ptx::instruction const& i, std::uint32_t lanes) override;
 
-  void choose_first() noexcept;
+  void sift_first() noexcept;
+  void will_empty(std::uint64_t ps);
+  trip const* cached(std::uint64_t sector);
+  std::uint64_t queue_at_l2(std::uint64_t sector, bool atomic);
+  bool is_host_memory(std::uint64_t address) const noexcept;
   void rest();  // the first warp has nothing to execute
   bool wait_for_operands(ptx::instruction const& i, std::uint32_t lanes);
   bool wait_for_release(ptx::instruction const& i);
@@ -103,12 +115,15 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
 
   costs costs_;
   ptx::module const& code_;
+  std::vector<ptx::memory_range> host_memory_;
   ptx::grid grid_;
   std::vector<warp_state> warps_;
   std::vector<warp_log> logs_;
-  std::vector<std::unordered_map<std::uint64_t, trip>>
-      sectors_;                                            // of each block's L1: when they came or come
-  std::unordered_map<std::uint64_t, store_stamp> stamps_;  // of the last store to each 4 bytes
+  std::vector<std::size_t> order_;  // of the warps: a heap, the least time on top; of equal ones, the first
+  std::vector<near_cache> caches_;  // by block
+  std::vector<std::uint64_t> slices_;                         // of the L2: when each is free
+  std::unordered_map<std::uint64_t, std::uint64_t> atomics_;  // by sector: when its last atomic is done
+  std::unordered_map<std::uint64_t, store_stamp> stamps_;     // of the last store to each 4 bytes
   std::size_t first_ = 0;
   std::uint32_t last_ = 0;
   std::uint64_t last_ps_ = 0, arrival_ = 0;

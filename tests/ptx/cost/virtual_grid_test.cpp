@@ -27,6 +27,8 @@ costs simple_costs() {
   c.fence_sys_write_ps = 1'500'000;
   c.l2_load_ps = 200'000;
   c.l2_atomic_ps = 300'000;
+  c.l2_same_address_ps = 50'000;
+  c.l2_sector_ps = 0;
   c.fence_gpu_ps = 400'000;
   c.l1_load_ps = 20'000;
   c.warp_instruction_ps = 1;
@@ -87,6 +89,46 @@ TEST_CASE("ptx cost: a weak load finds its sector in the L1, or on its way there
             two +
             "ld.acquire.gpu.u64 %rd6, [%out+64];\nld.v2.u64 {%rd4, %rd5}, [%out];\nadd.u64 %rd5, %rd5, 1;") ==
         600);
+}
+
+TEST_CASE("ptx cost: an acquire of one warp empties the L1 of its whole multiprocessor", "[ptx][cost]") {
+  // Warp 0 loads the same sector twice; meanwhile warp 1 does `other`.
+  auto const second_load = [](std::string const& other) {
+    auto const m = ptx::read_module("test.ptx", kernel_of(R"(mov.u32 %r1, %tid.x;
+setp.ge.u32 %p1, %r1, 32;
+@%p1 bra other;
+ld.u64 %rd1, [%out];
+add.u64 %rd2, %rd1, 1;
+nanosleep.u32 2000;
+mov.u64 %rd30, %globaltimer;
+ld.u64 %rd3, [%out+8];
+add.u64 %rd4, %rd3, 1;
+mov.u64 %rd31, %globaltimer;
+sub.u64 %rd31, %rd31, %rd30;
+st.u64 [%out+504], %rd31;
+ret;
+other:
+nanosleep.u32 1000;
+)" + other));
+    words out{};
+    auto const* const to = out.data();
+    virtual_grid g(*m, m->find_entry("test"), 1, 64, ptx::params_of(to), {range_of(out)}, simple_costs());
+    while (g.now_ps() != ~0ull) g.advance();
+    return out[63];
+  };
+  CHECK(second_load("ld.relaxed.gpu.u64 %rd6, [%out+64];") == 20);
+  CHECK(second_load("ld.acquire.gpu.u64 %rd6, [%out+64];") == 200);
+  CHECK(second_load("fence.acq_rel.gpu;") == 200);
+  CHECK(second_load("st.release.gpu.u64 [%out+64], 1;") == 20);
+}
+
+TEST_CASE("ptx cost: atomics on one sector are done one after the other", "[ptx][cost]") {
+  auto const two = [](std::string const& second) {
+    return time_of("atom.relaxed.gpu.add.u64 %rd1, [%out], 1;\natom.relaxed.gpu.add.u64 %rd2, [" + second +
+                   "], 1;\nadd.u64 %rd3, %rd1, %rd2;");
+  };
+  CHECK(two("%out+8") == 350);
+  CHECK(two("%out+64") == 300);
 }
 
 TEST_CASE("ptx cost: a fence costs by its scope, and a release costs a fence", "[ptx][cost]") {
