@@ -3,7 +3,7 @@
 //
 // The choice: at first mail is packed, then a team handles some, then the cheaper place gets it. Four times a second
 // the other place gets one pack, or one turn of an actor, so the choice follows the load. A pack has as many messages
-// as are played in about 2 ms: urgent mail waits for no more than that.
+// as are played in about 2 ms, and an unfinished one waits behind two: urgent mail waits for some 6 ms at most.
 //
 // Threads: `serve` and `set_program` while no team runs; the others any.
 #pragma once

@@ -8,7 +8,7 @@ namespace ptx_cost {
 namespace {
 
 constexpr std::uint64_t never = ~0ull, sector_bytes = 32;
-constexpr std::size_t l2_slices = 96;  // of an H100
+constexpr std::size_t l2_slices = 96;  // assumed, for an H100
 
 /// Every store arrives at once, and a weak load always takes what the L1 has: the time is ours, not the machine's.
 ptx::grid_options options_of(ptx::observer& watcher, ptx::machine_clock& clock) {
