@@ -14,9 +14,11 @@ namespace rondo {
 namespace {
 
 constexpr std::uint64_t look_every_ns = 250'000'000;
-constexpr std::uint64_t longest_pack_ns = 2'000'000;
+constexpr std::uint64_t longest_pack_ns = 1'000'000;
 constexpr std::uint32_t fewest_messages = 64;  // that a pack may have
 constexpr std::uint32_t most_played = 2;       // the GPU has the next one when it is through with the first
+// Those that are played, one that ends, and one that each of two teams fills. More would be a longer wait.
+constexpr std::uint32_t most_packs = most_played + 3;
 
 }  // namespace
 
@@ -76,8 +78,7 @@ void pack_player::set_program(std::vector<packed_behaviour const*> portable) {
 
 void pack_player::make_packs() try {
   std::vector<std::unique_ptr<memory>> made;
-  // Those that are played, one that ends, and one that each team fills; but they take memory.
-  for (auto n = std::clamp(teams_, 1u, 2u) + most_played + 1; n != 0; --n)
+  for (auto n = std::min(most_packs, most_played + 1 + teams_); n != 0; --n)
     made.push_back(std::make_unique<memory>(player_->memory(), room_));
   memory_ = std::move(made);
   for (auto const& m : memory_) m->pack.next = std::exchange(free_, &m->pack);
@@ -277,12 +278,18 @@ mail_pack* pack_player::take_ended() noexcept {
   first_ended_ = p->next;
   if (first_ended_ == nullptr) last_ended_ = nullptr;
   ended_.fetch_sub(1, memory_order::relaxed);  // relaxed: under the mutex
-  if (waiting_ != nullptr && played_ < most_played) {
-    auto* const next = std::exchange(waiting_, waiting_->next);
+  auto* next = waiting_;
+  if (next != nullptr && played_ < most_played) {
+    waiting_ = next->next;
     ++played_;
-    lock.unlock();
-    begin(*next);
+  } else {
+    next = nullptr;
   }
+  lock.unlock();
+  if (next != nullptr) begin(*next);
+  // Before a reply is out, whose receiver may look.
+  for (std::uint32_t i = 0; p->failure == errc::ok && i < p->runs(); ++i)
+    costs_[p->run(i).behaviour]->on_gpu.fetch_add(p->run(i).handled, std::memory_order_relaxed);
   return p;
 }
 
@@ -296,15 +303,13 @@ void pack_player::learn_from(mail_pack const& p, costs& c, std::uint64_t now) no
   auto const most = c.most_messages.load(std::memory_order_relaxed);
   if (p.busy_ns > longest_pack_ns)
     c.most_messages.store(std::max(fewest_messages, p.messages() / 2), std::memory_order_relaxed);
-  else if (p.messages() >= most)
+  else if (p.messages() >= most && p.busy_ns <= longest_pack_ns / 2)
     c.most_messages.store(std::min(2 * most, p.room().messages), std::memory_order_relaxed);
 }
 
 void pack_player::close(mail_pack& p) noexcept {
   auto const now = now_ns();
   bool const was_played = !p.empty() && p.failure == errc::ok;
-  for (std::uint32_t i = 0; was_played && i < p.runs(); ++i)
-    costs_[p.run(i).behaviour]->on_gpu.fetch_add(p.run(i).handled, std::memory_order_relaxed);
   for (std::uint32_t b = 0; was_played && b < costs_.size(); ++b)
     if (p.has(b)) learn_from(p, *costs_[b], now);
   p.clear();

@@ -60,7 +60,6 @@ class faulty_player final : public rondo::kernel_player {
   rondo::host_player plays_;  // last: its thread uses the others
 };
 using fault = faulty_player::fault;
-using rondo::mail_pack;
 
 rondo::config packing(std::string where = "gpu") {
   rondo::config settings;
@@ -130,27 +129,6 @@ TEST_CASE(
   auto const all = rt->info(0).portable;
   CHECK(std::ranges::any_of(
       all, [](auto const& r) { return r.behaviour == "conformance::number_keeper" && r.on_gpu != 0; }));
-}
-
-TEST_CASE("a pack that holds more than it may have by now takes no other actor", "[portable][player]") {
-  rondo::pack_room const room{.runs = 8, .messages = 64};
-  std::vector<mail_pack::part> parts(room.runs);
-  std::vector<std::vector<std::max_align_t>> memory;
-  mail_pack p(room, parts.data());
-  for (int b = 0; b < 3; ++b) {
-    memory.emplace_back(room.bytes(b) / sizeof(std::max_align_t) + 1);
-    p.place(b, reinterpret_cast<std::byte*>(memory.back().data()));
-  }
-  p.clear();
-  int const state = 0;
-  REQUIRE(p.begin({0, 1}, 0, &state, sizeof state, {}));
-  REQUIRE(p.add(0, 4, false, 60) != nullptr);
-  CHECK_FALSE(p.is_full());
-  p.most_messages = 16;  // as another behaviour wants it
-  CHECK(p.is_full());
-  CHECK_FALSE(p.begin({1, 1}, 1, &state, sizeof state, {}));
-  CHECK(p.runs() == 1);
-  CHECK(p.messages() == 60);
 }
 
 namespace upgraded {
@@ -240,58 +218,4 @@ TEST_CASE("handlers run where a message costs less, which is explained, and can 
     CHECK(r.on_host == 0);
     CHECK(r.on_gpu > 0);
   }
-}
-
-TEST_CASE(
-    "a desk packs where the GPU is cheaper, looks at the other place now and then, and follows the load",
-    "[portable][player]") {
-  rondo::arena_shape shape;
-  shape.actors = 16;
-  shape.rings = 16;
-  shape.teams = 2;
-  shape.heap_bytes = 1 << 16;
-  std::vector<std::byte> memory(rondo::arena_ref::bytes_for(shape) + 4096);
-  void* at = memory.data();
-  auto space = memory.size();
-  std::align(4096, memory.size() - 4096, at, space);
-  auto const arena = rondo::arena_ref::format(static_cast<std::byte*>(at), shape);
-  auto const portable = rondo::program_of<testbed>().teams.portable();
-  auto const place = static_cast<std::uint16_t>(
-      std::ranges::find_if(portable, [](auto const* p) { return p != nullptr; }) - portable.begin());
-  rondo::pack_player desk(portable, std::make_shared<rondo::host_player>(), rondo::portable_place::cheaper,
-                          arena, 2);
-  auto const pack_once = [&] {
-    auto* const p = desk.open();
-    REQUIRE(p != nullptr);
-    number_keeper const state{};
-    p->opened_ns = rondo::now_ns();
-    REQUIRE(p->begin({0, 1}, place, &state, sizeof state, {}));
-    numbered const m{};
-    std::memcpy(p->add(0, sizeof m, false), &m, sizeof m);
-    desk.play(*p);
-    REQUIRE(eventually([&] { return desk.ended() == 1; }));
-    REQUIRE(desk.take_ended() == p);
-    CHECK(p->failure == errc::ok);
-    CHECK(p->run(0).handled == 1);
-    desk.close(*p);
-  };
-  REQUIRE(desk.packs(place) != 0);  // unknown
-  pack_once();                      // does not count: a driver may have compiled
-  REQUIRE(desk.packs(place) != 0);
-  pack_once();
-  REQUIRE(desk.packs(place) == 0);
-  desk.note_on_host(place, 1, 3'600'000'000'000);  // a message takes an hour
-  pack_once();
-  REQUIRE(desk.packs(place) != 0);
-  auto const name = [](std::uint32_t) { return std::string("x"); };
-  CHECK(desk.reports(name).at(0).is_packed);
-  // It becomes cheap, which the looks find out.
-  REQUIRE(eventually([&] {
-    if (desk.packs(place) == 0) desk.note_on_host(place, 1'000'000, 1);
-    return !desk.reports(name).at(0).is_packed;
-  }));
-  for (int i = 0; i < 100; ++i) desk.note_on_host(place, 1'000'000, 1);
-  REQUIRE(eventually([&] { return desk.packs(place) != 0; }));  // a look at the GPU
-  pack_once();
-  CHECK(desk.packs(place) == 0);
 }
