@@ -101,10 +101,31 @@ class atomic {
 static_assert(sizeof(atomic<std::uint32_t>) == 4 && sizeof(atomic<std::uint64_t>) == 8);
 static_assert(std::is_trivially_default_constructible_v<atomic<std::uint64_t>>);
 
-/// A fence among the threads of the device.
+/// A fence among the threads of the device, or of the device and its host.
+template <scope Scope = scope::device>
 RONDO_HD inline void atomic_fence(memory_order order) noexcept {
 #if defined(__CUDA_ARCH__)
-  cuda::atomic_thread_fence(native_order(order), cuda::thread_scope_device);
+  constexpr bool is_wide = Scope == scope::system;
+#if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12080
+  // CUDA's own function makes both of these a fence.acq_rel. One that acquires alone waits for no store; one that
+  // releases alone leaves the multiprocessor its L1.
+  if (order == memory_order::acquire) {
+    if constexpr (is_wide)
+      asm volatile("fence.acquire.sys;" ::: "memory");
+    else
+      asm volatile("fence.acquire.gpu;" ::: "memory");
+    return;
+  }
+  if (order == memory_order::release) {
+    if constexpr (is_wide)
+      asm volatile("fence.release.sys;" ::: "memory");
+    else
+      asm volatile("fence.release.gpu;" ::: "memory");
+    return;
+  }
+#endif
+  cuda::atomic_thread_fence(native_order(order),
+                            is_wide ? cuda::thread_scope_system : cuda::thread_scope_device);
 #else
   std::atomic_thread_fence(order);
 #endif

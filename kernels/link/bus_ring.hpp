@@ -23,15 +23,14 @@
 //     it needs, but once in 2^31 tickets all chunks of each slot are written.
 //
 // Ordering
-//  publish  the writer's release store of a first chunk -> the reader's acquire load of it: the group, and all that the
-//  writer
-//           did before. A writer whose item is all that it has to say stores it relaxed.
+//  publish  the writer's release store of a first chunk -> the reader's acquire load of it, or the acquire fence behind
+//           a relaxed one: the group, and all that the writer did before. A writer whose item is all that it has to say
+//           stores it relaxed.
 //  turn     a writer's exchange for a ticket -> the exchange for a later one.
 //  The rest is relaxed. In particular `consumed` orders nothing: if a slot were written too early, its tags would show
 //  it.
 // ASSUMES: aligned 8-byte loads and stores of pinned memory are single-copy atomic across the bus, and a system-scope
-// release makes the writes before it visible to the other side first. A team that fetches several items acquires only
-// the first one's writer; on a GPU, that acquire also orders its loads of the others, which it has issued before.
+// release makes the writes before it visible to the other side first.
 #pragma once
 
 #include "kernels/base/team.hpp"
@@ -276,13 +275,14 @@ class bus_reader {
   }
 
 #if defined(__CUDA_ARCH__)
-  /// Looks at `Slots` slots. All loads are in flight together; the last one acquires.
+  /// Looks at `Slots` slots. All loads are in flight together. They are relaxed, and a fence acquires what they have
+  /// found: an acquire load would not order those before it, and an idle team's would empty its neighbours' L1.
   template <std::uint32_t Slots>
   __device__ std::uint32_t fetch_by_warp(std::uint64_t first, team const& t, Item* to,
                                          std::uint32_t most) const {
     constexpr std::uint32_t lanes = hardware::warp_lanes, chunks = slot_type::chunk_count,
                             rows = (chunks + lanes - 1) / lanes;
-    // Copies, which stay in registers: each load orders memory, and objects that others may see would be read again.
+    // Copies, which stay in registers: objects that others may see would be read again after each load.
     auto const ring = ring_;
     team const warp{t.index(), t.lane(), lanes, *t.shared()};
     auto const lane = warp.lane();
@@ -298,12 +298,10 @@ class bus_reader {
     for (auto n = Slots; n-- > 0;) {
       auto& slot = ring.slot(first + n);
       RONDO_UNROLL
-      for (auto row = rows; row-- > 0;) {
-        auto const order = n == 0 && row == 0 ? memory_order::acquire : memory_order::relaxed;
-        seen[n][row] = slot.chunks[word(row)].load(order);
-      }
+      for (auto row = rows; row-- > 0;) seen[n][row] = slot.chunks[word(row)].load(memory_order::relaxed);
     }
     if (!warp.broadcast(slot_type::is_of(seen[0][0], first))) return 0;
+    atomic_fence<scope::system>(memory_order::acquire);  // the edge `publish` of all items
     RONDO_UNROLL
     for (std::uint32_t n = 0; n < Slots; ++n) {
       auto* const words = reinterpret_cast<std::uint32_t*>(to + n);

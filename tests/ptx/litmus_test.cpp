@@ -100,6 +100,43 @@ TEST_CASE("message passing with fences and relaxed flags never shows old data", 
   }
 }
 
+TEST_CASE("a load that need not be in order may be done behind a later one, also one that acquires",
+          "[ptx][litmus]") {
+  auto const warm = "ld.u32 %r4, [%out];\n";
+  auto const shows_stale = [&](std::string const& between, std::string const& behind = "ld.u32") {
+    litmus test;
+    test.before = warm;
+    test.threads = {"st.u32 [%out], 1;\nst.release.gpu.u32 [%out+64], 1;",
+                    "ld.relaxed.gpu.u32 %r2, [%out+64];\n" + between + "\n" + behind +
+                        " %r3, [%out];\nmov.u32 %r9, 8;\n" + pause("%r9") +
+                        "st.u32 [%out+1024], %r2;\nst.u32 [%out+1032], %r3;"};
+    return test.outcomes(2).count(stale) == 1;
+  };
+  CHECK(shows_stale("ld.acquire.gpu.u32 %r9, [%out+128];"));
+  CHECK(shows_stale("ld.acquire.gpu.u32 %r9, [%out+128];", "ld.relaxed.gpu.u32"));
+  CHECK(shows_stale("fence.release.gpu;"));
+  CHECK_FALSE(shows_stale("fence.acquire.gpu;"));
+  CHECK_FALSE(shows_stale("fence.acquire.sys;"));
+  CHECK_FALSE(shows_stale("fence.acquire.gpu;", "ld.relaxed.gpu.u32"));
+}
+
+TEST_CASE("a load that is done late has its value for every instruction that needs it", "[ptx][litmus]") {
+  auto const found = litmus{{R"(
+ld.relaxed.gpu.v2.u32 {%r1, %r2}, [%out+2048];
+ld.u32 %r3, [%out+2048];
+sub.u32 %r4, %r1, %r3;
+ld.u32 %r5, [%out+2048];
+mov.u32 %r5, 7;
+setp.eq.u32 %p1, %r1, %r3;
+ld.u32 %r6, [%out+2048];
+@%p1 sub.u32 %r6, %r6, %r1;
+add.u32 %r4, %r4, %r6;
+st.u32 [%out+1024], %r4;
+st.u32 [%out+1032], %r5;
+)"}}.outcomes(2);
+  CHECK(found == std::set<outcome>{{0, 7}});
+}
+
 TEST_CASE("a flag without release may overtake its data", "[ptx][litmus]") {
   CHECK(message_passing("st.relaxed.gpu.u32 [%out+64], 1;", "ld.acquire.gpu.u32 %r2, [%out+64];")
             .outcomes(2)
@@ -258,5 +295,7 @@ TEST_CASE("writes to the host arrive out of order, unless a release of system sc
   CHECK(shows_flag_first("st.release.gpu.u32 [%out+64], 1;"));
   CHECK(shows_flag_first("fence.acq_rel.gpu;\nst.relaxed.sys.u32 [%out+64], 1;"));
   CHECK_FALSE(shows_flag_first("st.release.sys.u32 [%out+64], 1;"));
+  CHECK_FALSE(shows_flag_first("fence.release.sys;\nst.relaxed.sys.u32 [%out+64], 1;"));
+  CHECK(shows_flag_first("fence.acquire.sys;\nst.relaxed.sys.u32 [%out+64], 1;"));
   CHECK_FALSE(shows_flag_first("fence.acq_rel.sys;\nst.relaxed.sys.u32 [%out+64], 1;"));
 }

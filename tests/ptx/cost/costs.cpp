@@ -63,6 +63,8 @@ std::vector<cost_row> const& cost_rows() {
       {"fence_gpu_ps", &costs::fence_gpu_ps,
        "assumed: as an atomic, because it waits for stores to reach the L2"},
       {"fence_cta_ps", &costs::fence_cta_ps, "assumed"},
+      {"fence_acquire_ps", &costs::fence_acquire_ps,
+       "assumed: for sm_90 nvcc 13 makes it one CCTL.IVALL, which waits for no store"},
       {"l1_load_ps", &costs::l1_load_ps, "assumed: a little more than shared memory"},
       {"shared_ps", &costs::shared_ps, "microbenchmarks of Hopper: 15 ns"},
       {"warp_instruction_ps", &costs::warp_instruction_ps,

@@ -27,7 +27,8 @@ struct costs {
   std::uint64_t l2_sector_ps = 600;          // between two sectors that one of the L2's slices serves
   std::uint64_t fence_gpu_ps = 350'000;
   std::uint64_t fence_cta_ps = 10'000;
-  std::uint64_t l1_load_ps = 20'000;  // a hit; also of local memory
+  std::uint64_t fence_acquire_ps = 10'000;  // of gpu or sys scope, and nothing to release
+  std::uint64_t l1_load_ps = 20'000;        // a hit; also of local memory
   std::uint64_t shared_ps = 15'000;
   std::uint64_t warp_instruction_ps = 2'300;
   // -- the host

@@ -42,7 +42,8 @@ std::string bounds_of(summary const& s) {
   std::vector<part> parts = {
       {"PCIe reads", s.time(step::pcie_trip)},
       {"L2 trips", s.time(step::l2_trip)},
-      {"fences", s.time(step::fence_cta) + s.time(step::fence_gpu) + s.time(step::fence_sys)},
+      {"fences", s.time(step::fence_acquire) + s.time(step::fence_cta) + s.time(step::fence_gpu) +
+                     s.time(step::fence_sys)},
       {"instructions", s.time(step::issue)},
       {"L1 and shared memory", s.time(step::near_wait)},
       {"until the next look", s.unseen_us + s.time(step::sleep)},
@@ -67,17 +68,17 @@ void write_page(std::string const& path, results const& all, sourced_costs const
 
 `tools/ptx --page` executes the PTX that nvcc makes of a ring kernel for sm_90 in virtual time, without a GPU (`tests/ptx/cost`), and
 follows each message back along its critical path. Counts are exact for that PTX; times are as good as the costs below. Submissions
-lie in pinned host memory. Not modelled: contention for the bus, and what ptxas changes. `tests/ptx/cost/budget` holds the counts in CI.
+lie in pinned host memory. Local accesses are loads and stores of a lane's stack, which interleaves the lanes of a warp: a word for each line. Not modelled: contention for the bus, and what ptxas changes. `tests/ptx/cost/budget` holds the counts in CI.
 
-| way | p50, us | p99, us | goal | PCIe reads in series | L2 trips in series | fences, GPU / system | byte stores | warp instructions | most of the time, us |
+| way | p50, us | p99, us | goal | PCIe reads in series | L2 trips in series | fences, GPU / system | local accesses | warp instructions | most of the time, us |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 )");
   for (auto const& [one, s] : all)
     fmt::format_to(
         to, "| {}: {} | {:.2f} | {:.2f} | {} | {:.3g} | {:.3g} | {:.3g} / {:.3g} | {:.3g} | {:.0f} | {} |\n",
         one.name, one.what, s.p50_us, s.p99_us, goal_of(one, s), s.count(step::pcie_trip),
-        s.count(step::l2_trip), s.count(step::fence_gpu), s.count(step::fence_sys), s.count(step::byte_store),
-        s.count(step::issue), bounds_of(s));
+        s.count(step::l2_trip), s.count(step::fence_gpu), s.count(step::fence_sys),
+        s.count(step::local_access), s.count(step::issue), bounds_of(s));
   fmt::format_to(to, "\nCosts:\n\n| cost | ns | source |\n| --- | --- | --- |\n");
   for (auto const& row : cost_rows()) {
     auto const given = c.sources.find(row.name);

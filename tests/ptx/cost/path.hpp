@@ -22,11 +22,12 @@
 namespace ptx_cost {
 
 enum class step : std::uint8_t {
-  issue,      // a warp instruction
-  pcie_trip,  // a wait for a load of host memory
-  l2_trip,    // a wait for a load of device memory, or an atomic's result
-  near_wait,  // a wait for L1, local or shared memory
-  sleep,      // nanosleep, or a barrier
+  issue,          // a warp instruction
+  pcie_trip,      // a wait for a load of host memory
+  l2_trip,        // a wait for a load of device memory, or an atomic's result
+  near_wait,      // a wait for L1, local or shared memory
+  sleep,          // nanosleep, or a barrier
+  fence_acquire,  // one that acquires, and releases nothing
   fence_cta,
   fence_gpu,
   fence_sys,
@@ -35,13 +36,15 @@ enum class step : std::uint8_t {
   posted_write,
   byte_store,
   atomic,
+  local_access,
   kinds
 };
 inline constexpr std::size_t step_kinds = static_cast<std::size_t>(step::kinds);
 /// As budgets and tables name them.
 inline constexpr std::array<char const*, step_kinds> step_names = {
-    "instructions", "pcie_trips", "l2_trips",   "near_waits",    "sleeps",      "fences_cta",
-    "fences_gpu",   "fences_sys", "pcie_reads", "posted_writes", "byte_stores", "atomics"};
+    "instructions",   "pcie_trips",  "l2_trips",   "near_waits",    "sleeps",
+    "fences_acquire", "fences_cta",  "fences_gpu", "fences_sys",    "pcie_reads",
+    "posted_writes",  "byte_stores", "atomics",    "local_accesses"};
 
 struct log_entry {
   std::uint64_t at_ps;

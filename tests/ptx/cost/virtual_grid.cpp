@@ -15,6 +15,7 @@ ptx::grid_options options_of(ptx::observer& watcher, ptx::machine_clock& clock) 
   ptx::grid_options o;
   o.how.drain = 256;
   o.how.stale = 256;
+  o.how.slow_loads = 0;
   o.watcher = &watcher;
   o.clock = &clock;
   return o;
@@ -144,23 +145,28 @@ void virtual_grid::fence(ptx::instruction const& i) {
   auto const scope = i.space == ptx::space::shared ? ptx::scope::cta : i.scope;
   auto end = s.clock;
   step kind = step::fence_cta;
-  switch (scope) {
-    case ptx::scope::cta:
-      end += costs_.fence_cta_ps;
-      break;
-    case ptx::scope::gpu:
-      kind = step::fence_gpu;
-      end += costs_.fence_gpu_ps;
-      break;
-    case ptx::scope::sys:
-      kind = step::fence_sys;
-      end += costs_.fence_sys_ps;
-      if (s.last_host_store != 0) end = std::max(end, s.last_host_store + costs_.fence_sys_write_ps);
-      break;
-  }
+  bool const is_fence = i.bytes == 0;  // and not the release of a store
+  if (is_fence && i.order == ptx::order::acquire && scope != ptx::scope::cta) {
+    kind = step::fence_acquire;
+    end += costs_.fence_acquire_ps;
+  } else
+    switch (scope) {
+      case ptx::scope::cta:
+        end += costs_.fence_cta_ps;
+        break;
+      case ptx::scope::gpu:
+        kind = step::fence_gpu;
+        end += costs_.fence_gpu_ps;
+        break;
+      case ptx::scope::sys:
+        kind = step::fence_sys;
+        end += costs_.fence_sys_ps;
+        if (s.last_host_store != 0) end = std::max(end, s.last_host_store + costs_.fence_sys_write_ps);
+        break;
+    }
   logs_[first_].add(s.clock, i.place, kind, end - s.clock);
   s.clock = end;
-  bool const acquires = i.bytes == 0;  // a fence, and not the release of a store
+  bool const acquires = is_fence && i.order != ptx::order::release;
   if (acquires && scope != ptx::scope::cta) will_empty(end);
 }
 
@@ -215,6 +221,8 @@ void virtual_grid::executes(ptx::warp const&, ptx::instruction const& i, std::ui
 void virtual_grid::fences(ptx::warp const&, ptx::instruction const& i, std::uint32_t) { fence(i); }
 
 void virtual_grid::accesses(ptx::warp const&, ptx::instruction const& i, ptx::warp_access const& a) {
+  if (std::find(a.where, a.where + ptx::warp_lanes, ptx::went::local) != a.where + ptx::warp_lanes)
+    logs_[first_].add(warps_[first_].clock, i.place, step::local_access, 0);
   if (a.kind != ptx::access_kind::store) add_load(i, a);
   if (a.kind != ptx::access_kind::load) add_store(i, a);
 }

@@ -119,6 +119,8 @@ nanosleep.u32 1000;
   CHECK(second_load("ld.relaxed.gpu.u64 %rd6, [%out+64];") == 20);
   CHECK(second_load("ld.acquire.gpu.u64 %rd6, [%out+64];") == 200);
   CHECK(second_load("fence.acq_rel.gpu;") == 200);
+  CHECK(second_load("fence.acquire.gpu;") == 200);
+  CHECK(second_load("fence.release.gpu;") == 20);
   CHECK(second_load("st.release.gpu.u64 [%out+64], 1;") == 20);
 }
 
@@ -136,6 +138,8 @@ TEST_CASE("ptx cost: a fence costs by its scope, and a release costs a fence", "
   CHECK(time_of("fence.acq_rel.gpu;") == 400);
   CHECK(time_of("st.release.gpu.u64 [%out], 1;") == 400);
   CHECK(time_of("fence.acq_rel.sys;") == 1100);
+  CHECK(time_of("fence.release.sys;") == 1100);
+  CHECK(time_of("st.relaxed.gpu.u64 [%out], 1;\nfence.acquire.sys;") == 10);
   CHECK(time_of("st.relaxed.sys.u64 [%out], 1;\nst.release.sys.u64 [%out+8], 1;", ptx::memory_kind::host) ==
         1500);
 }

@@ -1,4 +1,5 @@
 // The memory accesses of a warp's lanes.
+#include <algorithm>
 #include <cstring>
 
 #include "tests/ptx/machine/ptx_warp.hpp"
@@ -54,6 +55,47 @@ warp::target warp::find(instruction const& i, std::uint32_t lane, std::uint64_t 
   return {target::kind::global, 0, range};
 }
 
+bool warp::puts_off(instruction const& i, std::uint32_t lane, std::uint64_t address, std::uint32_t n) {
+  auto const found = find(i, lane, address, i.bytes);
+  if (found.what != target::kind::global || found.range->kind == memory_kind::constant) return false;
+  finish_overlapping(lane, address, i.bytes);
+  loads_[lane].push_back({&i, i.o[n], address});
+  late_lanes_ |= 1u << lane;
+  return true;
+}
+
+void warp::finish_load(std::uint32_t lane, std::size_t index) {
+  auto const l = loads_[lane][index];
+  loads_[lane].erase(loads_[lane].begin() + static_cast<long>(index));
+  if (loads_[lane].empty()) late_lanes_ &= ~(1u << lane);
+  set(lane, l.to, widened(*l.i, load(*l.i, lane, l.address)));
+}
+
+void warp::finish_loads(std::uint32_t lane) {
+  while (!loads_[lane].empty()) finish_load(lane, random_() % loads_[lane].size());
+}
+
+/// Two loads of the same bytes are done in their order.
+void warp::finish_overlapping(std::uint32_t lane, std::uint64_t address, std::uint32_t bytes) {
+  auto& all = loads_[lane];
+  for (std::size_t n = 0; n < all.size();)
+    if (all[n].address < address + bytes && address < all[n].address + all[n].i->bytes)
+      finish_load(lane, n);
+    else
+      ++n;
+}
+
+void warp::finish_used(instruction const& i) {
+  for_each_lane(late_lanes_ & active_, [&](std::uint32_t lane) {
+    auto const is_used = [&](late_load const& l) {
+      return l.to == i.guard || std::find(std::begin(i.o), std::end(i.o), l.to) != std::end(i.o);
+    };
+    auto& all = loads_[lane];
+    for (auto n = all.size(); n-- > 0;)
+      if (is_used(all[n])) finish_load(lane, n);
+  });
+}
+
 std::uint64_t warp::load(instruction const& i, std::uint32_t lane, std::uint64_t address) {
   auto const found = find(i, lane, address, i.bytes);
   switch (found.what) {
@@ -76,6 +118,7 @@ std::uint64_t warp::load(instruction const& i, std::uint32_t lane, std::uint64_t
     where[lane] = went::constant;
     return load_bytes(address, i.bytes);
   }
+  finish_overlapping(lane, address, i.bytes);
   drain_some(lane);
   auto loaded = sm_.load(*found.range, address, i.bytes, i.order == order::weak, floors_[lane]);
   stores_[lane].overlay(address, i.bytes, loaded.value);
@@ -104,6 +147,7 @@ void warp::store(instruction const& i, std::uint32_t lane, std::uint64_t address
       break;
   }
   if (found.range->kind == memory_kind::constant) fail(i, lane, "writes constant memory");
+  finish_loads(lane);
   where[lane] = found.range->kind == memory_kind::host ? went::host : went::device;
   stores_[lane].push({address, value, i.bytes});
   drain_some(lane);
@@ -118,6 +162,7 @@ void warp::drain_some(std::uint32_t lane) {
 }
 
 void warp::publish(std::uint32_t lane, scope to) {
+  finish_loads(lane);
   stores_[lane].flush([this](pending_store const& s) { pass_on(s); });
   if (to == scope::cta) return;
   sm_.flush_to_device();
@@ -134,6 +179,7 @@ void warp::join_memory(std::uint32_t lanes) {
 }
 
 void warp::age() {
+  for_each_lane(late_lanes_, [&](std::uint32_t lane) { finish_load(lane, random_() % loads_[lane].size()); });
   for (auto& buffer : stores_)
     if (!buffer.empty())
       buffer.drain(random_() % buffer.size(), [this](pending_store const& s) { pass_on(s); });

@@ -93,7 +93,7 @@ bool grid::step(std::uint32_t instructions) {
   for (auto& w : warps_) {
     auto const before = w->executed();
     auto const p = w->run(instructions);
-    any = any || w->executed() != before;
+    any = any || w->executed() != before || p == progress::ready;
     all_ended = all_ended && p == progress::ended;
     sleeps = sleeps || w->wakes_at() != ~0ull;
   }

@@ -4,11 +4,13 @@
 // the host's, over the bus to that. Each step happens late and out of order, except that stores to the same bytes keep
 // their order. A release or fence of cta scope empties the lane's buffer; of gpu scope, also the multiprocessor's; of
 // sys scope, also the bus. A load sees the lane's own stores, those of its multiprocessor, and then the device's memory
-// or, if it is weak, perhaps an older copy of it in the multiprocessor's L1: one made since the lane's last acquire.
+// or, if it is weak, perhaps an older copy of it in the multiprocessor's L1: one made since the lane's last acquire. A
+// weak or relaxed load may be done late, behind other loads, also behind one that acquires: when an instruction needs
+// its value, or at the lane's next fence, barrier, store, atomic or call.
 //
 // The L1 is kept per block, and a lane's acquire does not help other lanes of its block, unless they meet it at a
 // barrier: both weaker than today's hardware, and what PTX promises no more than. Stronger than PTX: a lane's loads are
-// done in its program's order, and before its later stores.
+// done before its later stores.
 #pragma once
 
 #include <array>
@@ -38,6 +40,8 @@ struct weakness {
   std::uint64_t seed = 1;
   std::uint32_t drain = 96;   // that a store leaves a buffer when another one enters, or its lane loads
   std::uint32_t stale = 224;  // that a weak load takes a copy that the L1 has
+  std::uint32_t slow_loads =
+      96;  // that a load that need not be in order is done late; 0 where an observer counts
   std::uint32_t late =
       0;  // that lanes look at an open barrier and do not go on yet; only where each warp has a thread
 };

@@ -9,33 +9,32 @@ namespace ptx {
 
 namespace {
 
-/// A value of `i.bytes` from memory, as the destination's register holds it; `sub` 1: signed.
-std::uint64_t widened(instruction const& i, std::uint64_t value) {
-  if (i.sub == 0) return value;
-  auto const shift = 64 - 8 * i.bytes;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift) &
-         (~0ull >> (64 - 8 * i.width));
-}
-
 std::byte* frame_of(warp& w, std::uint32_t lane) { return reinterpret_cast<std::byte*>(w.regs[lane]); }
 
 flow load(warp& w, instruction const& i, std::uint32_t lanes) {
   bool const direct = i.space == space::frame || i.space == space::kernel_params;
   bool const watched = w.grid().watcher != nullptr;
   if (watched) w.where.fill(went::nowhere);
+  bool const may_be_late = !direct && !watched && w.chooses_late(i);  // as one, as a warp's load is
   for_each_lane(lanes, [&](std::uint32_t lane) {
     auto address = w.get(lane, i.o[4]) + static_cast<std::uint64_t>(i.offset);
     std::uint64_t values[4] = {};
+    std::uint32_t late = 0;
     if (direct) {
       auto const* const from = (i.space == space::frame ? frame_of(w, lane) : w.grid().params) + i.offset;
       for (std::uint32_t n = 0; n < i.elements; ++n) std::memcpy(&values[n], from + n * i.bytes, i.bytes);
       w.where[lane] = i.space == space::frame ? went::nowhere : went::constant;
     } else {
       w.check_aligned(i, lane, address, std::uint32_t{i.bytes} * i.elements);
-      for (std::uint32_t n = 0; n < i.elements; ++n) values[n] = w.load(i, lane, address + n * i.bytes);
+      for (std::uint32_t n = 0; n < i.elements; ++n)
+        if (may_be_late && w.puts_off(i, lane, address + n * i.bytes, n))
+          late |= 1u << n;
+        else
+          values[n] = w.load(i, lane, address + n * i.bytes);
       w.addresses[lane] = address;
     }
-    for (std::uint32_t n = 0; n < i.elements; ++n) w.set(lane, i.o[n], widened(i, values[n]));
+    for (std::uint32_t n = 0; n < i.elements; ++n)
+      if ((late >> n & 1) == 0) w.set(lane, i.o[n], widened(i, values[n]));
   });
   if (watched && !direct) w.report(i, access_kind::load);
   return flow::next;
@@ -135,11 +134,12 @@ handler atomic_handler(std::string_view op, std::string_view type) {
   return nullptr;
 }
 
-/// A fence is a release and an acquire of all that its lane has done.
+/// A fence is a release of all that its lane has done, an acquire of all that it has read, or both.
 flow fence(warp& w, instruction const& i, std::uint32_t lanes) {
   for_each_lane(lanes, [&](std::uint32_t lane) {
-    w.publish(lane, i.scope);
-    w.acquire(lane);
+    w.finish_loads(lane);
+    if (i.order != order::acquire) w.publish(lane, i.scope);
+    if (i.order != order::release) w.acquire(lane);
   });
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (w.grid().watcher != nullptr) w.grid().watcher->fences(w, i, lanes);
@@ -275,8 +275,8 @@ std::optional<form> fence_form(std::vector<std::string_view> const& parts) {
   for (std::size_t n = 1; n < parts.size(); ++n) {
     if (auto const s = scope_named(parts[n]))
       r.scope = *s;
-    else if (parts[n] == "acq_rel" || parts[n] == "sc")
-      r.order = *order_named(parts[n]);
+    else if (auto const o = order_named(parts[n]); o && *o >= order::acquire)
+      r.order = *o;
     else
       return std::nullopt;
   }

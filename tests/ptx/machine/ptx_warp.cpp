@@ -123,6 +123,14 @@ void warp::execute(std::uint32_t& budget) {
   for (;;) {
     auto const& i = code_[pc_];
     auto lanes = active_;
+    if ((late_lanes_ & active_) != 0) {
+      if (random_.chance(grid_.how.slow_loads / 4)) {  // others go on meanwhile
+        budget = 0;
+        leave();
+        return note();
+      }
+      finish_used(i);
+    }
     if (i.guard != no_guard) {
       for_each_lane(active_, [&](std::uint32_t lane) {
         if ((regs[lane][i.guard] != 0) == i.guard_negated) lanes &= ~(1u << lane);
@@ -167,6 +175,7 @@ flow warp::jump_each(std::uint32_t lanes, std::array<std::uint32_t, warp_lanes> 
 
 void warp::push_frame(instruction const& i, std::uint32_t lane, std::uint32_t index,
                       std::uint32_t site_index) {
+  finish_loads(lane);
   auto const& site = grid_.code->calls[site_index];
   auto const& callee = grid_.code->functions[index];
   auto const& caller = frames_[lane].back();
@@ -218,6 +227,7 @@ flow warp::ret(std::uint32_t lanes, instruction const& i) {
   bool together = lanes == active_;
   if (!together) go_on(active_ & ~lanes);
   for_each_lane(lanes, [&](std::uint32_t lane) {
+    finish_loads(lane);
     if (depth_[lane] == outermost) {
       ending |= 1u << lane;
       return;

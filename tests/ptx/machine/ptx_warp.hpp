@@ -89,7 +89,14 @@ class warp {
   std::uint64_t change(instruction const& i, std::uint32_t lane, std::uint64_t address, Change to);
   void check_aligned(instruction const& i, std::uint32_t lane, std::uint64_t address,
                      std::uint32_t bytes) const;
-  void publish(std::uint32_t lane, scope to);  // what a release does
+  /// Whether a load is to be done late where it can be.
+  bool chooses_late(instruction const& i) noexcept {
+    return i.order <= order::relaxed && random_.chance(grid_.how.slow_loads);
+  }
+  /// Whether element `n` of it is done later. Then its register gets its value before anybody sees it.
+  bool puts_off(instruction const& i, std::uint32_t lane, std::uint64_t address, std::uint32_t n);
+  void finish_loads(std::uint32_t lane);
+  void publish(std::uint32_t lane, scope to);  // what a release does, and a barrier
   void acquire(std::uint32_t lane) noexcept { floors_[lane] = sm_.acquire(); }
   void join_memory(std::uint32_t lanes);  // what a barrier of lanes does
   void report(instruction const& i, access_kind kind);
@@ -125,7 +132,10 @@ class warp {
   void finish_meeting(std::uint32_t lanes, lanes_act act);
   target find(instruction const& i, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes);
   void drain_some(std::uint32_t lane);
-  void age();  // lets some stores arrive, so that each does in the end
+  void finish_used(instruction const& i);  // the loads of active lanes whose registers it reads or writes
+  void finish_load(std::uint32_t lane, std::size_t index);
+  void finish_overlapping(std::uint32_t lane, std::uint64_t address, std::uint32_t bytes);
+  void age();  // lets some stores arrive and does some loads, so that each comes in the end
   void pass_on(pending_store const& s);
 
   launch const& grid_;
@@ -149,10 +159,25 @@ class warp {
   std::array<std::vector<frame>, warp_lanes> frames_;
   std::uint64_t executed_ = 0, aged_ = 0;
 
+  struct late_load {
+    instruction const* i;
+    operand to;
+    std::uint64_t address;
+  };
+  std::array<std::vector<late_load>, warp_lanes> loads_;  // of the current frame; oldest first
+  std::uint32_t late_lanes_ = 0;                          // that have some
   std::array<store_buffer, warp_lanes> stores_;
   std::array<std::uint64_t, warp_lanes> floors_{};
   memory_range const* last_range_ = nullptr;
 };
+
+/// A value of `i.bytes` from memory, as the destination's register holds it; `sub` 1: signed.
+inline std::uint64_t widened(instruction const& i, std::uint64_t value) noexcept {
+  if (i.sub == 0) return value;
+  auto const shift = 64 - 8 * i.bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift) &
+         (~0ull >> (64 - 8 * i.width));
+}
 
 template <class Visit>
 void for_each_lane(std::uint32_t lanes, Visit visit) {
@@ -165,6 +190,7 @@ std::uint64_t warp::change(instruction const& i, std::uint32_t lane, std::uint64
   check_aligned(i, lane, address, i.bytes);
   auto const found = find(i, lane, address, i.bytes);
   if (found.what == target::kind::local) fail(i, lane, "an atomic on local memory");
+  finish_loads(lane);
   bool const releases = i.order == order::release || i.order == order::acq_rel || i.order == order::sc;
   if (releases) publish(lane, i.scope);
   std::uint64_t old = 0;
