@@ -66,27 +66,28 @@ command_line read_command_line(int argc, char** argv) {
 
 void print_counts(results const& all) {
   std::printf("\nOn the critical path, per way (medians):\n\n");
-  std::printf("%-11s %7s %7s %6s %6s %7s %7s %6s %7s %7s %7s %7s %7s\n", "", "p50", "p99", "PCIe", "PCIe",
-              "posted", "byte", "L2", "", "fences", "fences", "fences", "warp");
-  std::printf("%-11s %7s %7s %6s %6s %7s %7s %6s %7s %7s %7s %7s %7s\n", "case", "us", "us", "trips", "reads",
-              "writes", "stores", "trips", "atomics", "cta", "gpu", "sys", "instrs");
+  std::printf("%-17s %7s %7s %6s %6s %7s %8s %6s %7s %7s %7s %7s %7s\n", "", "p50", "p99", "PCIe", "PCIe",
+              "posted", "local", "L2", "", "fences", "fences", "fences", "warp");
+  std::printf("%-17s %7s %7s %6s %6s %7s %8s %6s %7s %7s %7s %7s %7s\n", "case", "us", "us", "trips", "reads",
+              "writes", "accesses", "trips", "atomics", "acquire", "gpu", "sys", "instrs");
   for (auto const& [c, s] : all)
-    std::printf("%-11s %7.2f %7.2f %6.4g %6.4g %7.4g %7.4g %6.4g %7.4g %7.4g %7.4g %7.4g %7.4g\n",
+    std::printf("%-17s %7.2f %7.2f %6.4g %6.4g %7.4g %8.4g %6.4g %7.4g %7.4g %7.4g %7.4g %7.4g\n",
                 c.name.data(), s.p50_us, s.p99_us, s.count(step::pcie_trip), s.count(step::pcie_read),
-                s.count(step::posted_write), s.count(step::byte_store), s.count(step::l2_trip),
-                s.count(step::atomic), s.count(step::fence_cta), s.count(step::fence_gpu),
+                s.count(step::posted_write), s.count(step::local_access), s.count(step::l2_trip),
+                s.count(step::atomic), s.count(step::fence_acquire), s.count(step::fence_gpu),
                 s.count(step::fence_sys), s.count(step::issue));
 }
 
 void print_times(results const& all) {
   std::printf("\nWhere the time goes, per way (means, us):\n\n");
-  std::printf("%-11s %7s %7s %7s %9s %7s %7s %7s %9s\n", "case", "total", "PCIe", "L2", "L1,shared", "fences",
+  std::printf("%-17s %7s %7s %7s %9s %7s %7s %7s %9s\n", "case", "total", "PCIe", "L2", "L1,shared", "fences",
               "instrs", "unseen", "bus,host");
   for (auto const& [c, s] : all) {
-    auto const fences = s.time(step::fence_cta) + s.time(step::fence_gpu) + s.time(step::fence_sys);
+    auto const fences = s.time(step::fence_acquire) + s.time(step::fence_cta) + s.time(step::fence_gpu) +
+                        s.time(step::fence_sys);
     auto const known = s.time(step::pcie_trip) + s.time(step::l2_trip) + s.time(step::near_wait) + fences +
                        s.time(step::issue) + s.time(step::sleep) + s.unseen_us;
-    std::printf("%-11s %7.2f %7.2f %7.2f %9.2f %7.2f %7.2f %7.2f %9.2f\n", c.name.data(), s.mean_us,
+    std::printf("%-17s %7.2f %7.2f %7.2f %9.2f %7.2f %7.2f %7.2f %9.2f\n", c.name.data(), s.mean_us,
                 s.time(step::pcie_trip), s.time(step::l2_trip), s.time(step::near_wait), fences,
                 s.time(step::issue), s.unseen_us + s.time(step::sleep), s.mean_us - known);
   }
