@@ -269,9 +269,8 @@ class context : public message_outcome, public host_requests<context>, public se
   /// Completes the host's ask `token` with `reason`, and with a payload if there is an answer.
   RONDO_CALL RONDO_HD void answer_host(reply_token token, errc reason, std::uint32_t type,
                                        void const* payload, std::uint32_t bytes) noexcept {
-    device_event r{.kind = event_kind::reply, .reason = reason, .actor = self_};
-    r.body.header.type = type;
-    r.body.header.reply_to = token.to;
+    device_event r;
+    begin_answer(r, token, reason, type);
     if (journal_ != 0) note_sent(token.to, r.body.header, reason);
     if (is_mute()) return;
     r.body.bytes = bytes;
@@ -296,9 +295,33 @@ class context : public message_outcome, public host_requests<context>, public se
     h.correlation = token.correlation;
     h.flags = flag_is_reply;
     note_payload(answer);
-    if ((token.to.index & host_ask_bit) == 0) return post(token.to, h, &answer, sizeof answer);
-    answer_host(token, errc::ok, h.type, &answer, sizeof answer);
+    // On a GPU, what a function that is not inlined gets by address is in memory; so these get copies.
+    if ((token.to.index & host_ask_bit) == 0) {
+      Reply const copy = answer;
+      return post(token.to, h, &copy, sizeof copy);
+    }
+    bool const is_staged = host_.put_on_stage([&](device_event& r) {
+      begin_answer(r, token, errc::ok, h.type);
+      r.body.bytes = sizeof answer;
+      __builtin_memcpy(r.body.payload, &answer, sizeof answer);
+    });
+    if (is_staged) return errc::ok;
+    Reply const copy = answer;
+    answer_host(token, errc::ok, h.type, &copy, sizeof copy);
     return errc::ok;
+  }
+  /// Sets all but the payload, member by member: a whole event would be copied byte by byte on a GPU.
+  RONDO_HD void begin_answer(device_event& r, reply_token token, errc reason,
+                             std::uint32_t type) const noexcept {
+    r.kind = event_kind::reply;
+    r.reason = reason;
+    r.actor = self_;
+    r.detail = 0;
+    r.behaviour = r.team = 0;
+    r.body.header = {};
+    r.body.header.type = type;
+    r.body.header.reply_to = token.to;
+    r.body.bytes = 0;
   }
 
   RONDO_HD bool line_waits([[maybe_unused]] actor_id to) const noexcept {

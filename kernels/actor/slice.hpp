@@ -95,7 +95,7 @@ class slice {
   RONDO_HOT RONDO_HD bool handle_now(actor_id to, message& m) {
     message_header& h = m.header;
     prefetch(state_);
-    auto const seen = look<memory_order::relaxed>();  // no mail: so there is none to acquire
+    auto const seen = look<false>();  // no mail: so there is none to acquire
     bool const plain = (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority &&
                        actor_.journal == 0 && alone_ && to == actor_.self;
     if (!plain || seen != sight::nothing) return false;
@@ -167,7 +167,8 @@ class slice {
   enum class sight { nothing, mail, other };
 
   /// One look of a pinned team. On a GPU it takes as long as one load, because none of its loads depends on another.
-  template <memory_order Order = memory_order::acquire>
+  /// `Acquires`: what it finds is read next.
+  template <bool Acquires = true>
   RONDO_HOT RONDO_HD sight look() noexcept {
     if (!knows_next_) {
       knows_next_ = true;
@@ -178,10 +179,11 @@ class slice {
     // Relaxed, both: obey acquires, and a thread that sees a commit also sees that it was announced.
     auto const control = actor_.cell.control.load(memory_order::relaxed);
     auto const announced = actor_.cell.announced.load(memory_order::relaxed);
-    auto const mail = actor_.ring.count_at(next_, Order);
+    auto const mail = actor_.ring.count_at(next_, Acquires ? polling : memory_order::relaxed);
     if ((control & control_mask) != 0 || announced != 0) return sight::other;
     if (mail > 1) return sight::other;
-    if (mail == 0 || Order == memory_order::relaxed) return mail != 0 ? sight::mail : sight::nothing;
+    if (mail == 0 || !Acquires) return mail != 0 ? sight::mail : sight::nothing;
+    acquire_found();
     return actor_.priority_lists().has_default_priority(next_) ? sight::mail : sight::other;
   }
 

@@ -34,7 +34,7 @@ class direct_inbox {
   RONDO_HD direct_inbox(arena_ref arena, direct_ring<Bus> const* direct,
                         bus_ring_ref<submission, Bus> const& ring, atomic<std::uint64_t>& orders,
                         host_port const& host, team const& t, io_window& window) noexcept
-      : direct_(direct), team_(t), io_(arena, ring, orders, host, fetchers_of(t), window) {}
+      : direct_(direct), team_(t), host_(host), io_(arena, ring, orders, host, fetchers_of(t), window) {}
 
   /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the
   /// team's looks are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call.
@@ -66,10 +66,8 @@ class direct_inbox {
     auto const urgent = direct_->urgent.load(memory_order::relaxed);
     auto const n = fetch();
     if (n != 0) io_.give_back(n);
-    std::uint32_t done = 0;
-    if (urgent <= io_.head())
-      while (done < n && io_.is_handled_by(handle, done)) ++done;
-    auto const taken = carry_out(done, n);
+    auto const done = urgent <= io_.head() ? handle_first(handle, n) : 0;
+    auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
     if (taken != 0) interval_ = 1;
     posted_ += taken - done;
     urgent_waits_ = taken != 0 && urgent > io_.head();
@@ -79,7 +77,14 @@ class direct_inbox {
   RONDO_HD bool urgent_waits() const noexcept { return urgent_waits_; }
   /// The other lanes.
   RONDO_HD void join() {
-    if (direct_ != nullptr && team_.lane() < fetching_lanes) carry_out(0, fetch());
+    if (direct_ == nullptr || team_.lane() >= fetching_lanes) return;
+    auto const n = fetch();
+    if (n == 0) return;
+    auto told = io_.share(0);
+#if defined(__CUDA_ARCH__)
+    for (; told == write_reply; told = io_.share(0)) host_.emit_staged_by_lanes(fetchers_of(team_));
+#endif
+    io_.carry_out(told, n);
   }
 
   /// Lane 0: whether a submission waits that was not taken yet.
@@ -110,12 +115,33 @@ class direct_inbox {
 
   /// A function of its own, so that the lanes come together in it and load side by side.
   RONDO_CALL RONDO_HD std::uint32_t fetch() { return io_.fetch(io_.most_at_once); }
-  RONDO_HD std::uint32_t carry_out(std::uint32_t done, std::uint32_t n) {
-    return n == 0 ? 0 : io_.carry_out(io_.share(done), n);
+  /// Lane 0: has the first messages of the window handled, as many as need no mailbox, while the other lanes wait to
+  /// write replies. Returns how many.
+  template <class Handle>
+  RONDO_HD std::uint32_t handle_first(Handle const& handle, std::uint32_t n) {
+    std::uint32_t done = 0;
+#if defined(__CUDA_ARCH__)
+    if (n == 0) return 0;
+    host_.open_stage(true);
+    for (bool handled = true; handled && done < n;) {
+      handled = io_.is_handled_by(handle, done);
+      done += handled;
+      if (!host_.has_staged()) continue;
+      io_.share(write_reply);
+      host_.emit_staged_by_lanes(fetchers_of(team_));
+    }
+    host_.open_stage(false);
+#else
+    while (done < n && io_.is_handled_by(handle, done)) ++done;
+#endif
+    return done;
   }
+
+  static constexpr std::uint32_t write_reply = ~0u;  // lane 0 tells the others, instead of how many are done
 
   direct_ring<Bus> const* direct_;
   team team_;
+  host_port host_;
   io_team<Module, Bus> io_;
   std::uint32_t interval_ = 1;     // every which of the team's looks is at the ring, too
   std::uint32_t looks_ = 0;        // since the last one at the ring

@@ -121,9 +121,14 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   auto const* const direct =
       idle.pinned_only && g.queues.direct_rings != 0 ? &g.queues.direct[t.index() - g.pool_teams] : nullptr;
   using inbox = direct_inbox<Module, Bus>;
+  auto port = host;
+  if (direct != nullptr && inbox::joins) {
+    port.stage = &window.stage;
+    if (t.leader()) window.stage.state = reply_stage::off;
+  }
   ring_kernel<Module, inbox> kernel{
-      arena, t, host, idle,
-      inbox{arena, direct, direct != nullptr ? direct->ring : g.queues.down, state.orders, host, t, window}};
+      arena, t, port, idle,
+      inbox{arena, direct, direct != nullptr ? direct->ring : g.queues.down, state.orders, port, t, window}};
   auto const stays = [&](std::uint64_t dealt) {
     state.dealt.fetch_add(dealt, memory_order::relaxed);  // relaxed: published by the answer
     // A team that reaches its limits goes on until the keeper ends the round for all teams.

@@ -20,6 +20,7 @@ namespace rondo {
 struct io_window {
   submission items[bus_reader<submission>::window];
   submission batch;           // the first item of the batch that is being carried out
+  reply_stage stage;          // of a pinned team
   std::uint32_t epoch_ended;  // 1: some mailbox is no longer in its first epoch; for an io_team
 };
 

@@ -19,6 +19,7 @@
 //  B4 The first chunk of a group's first item is written last. Whoever has acquired it finds the rest of the group.
 //  B5 A closed ring issues no ticket: `tail` is final, and every ticket claimed before will be published.
 //  B6 A full ring that its reader has abandoned is closed for its writers: none waits for room that nobody will make.
+//     If a writer gave up the ticket for which it waited (`push`), nothing behind it will be read.
 //  B7 No chunk is older than 2^32 tickets, so an equal tag means an equal ticket: an item uses only as many chunks as
 //     it needs, but once in 2^31 tickets all chunks of each slot are written.
 //
@@ -124,16 +125,31 @@ struct bus_ring_ref {
     bus.published();
     return push_outcome::pushed;
   }
-  /// Writes one item. `order`: release, or relaxed if the reader needs nothing else of what this thread has written.
-  RONDO_HD push_outcome try_push(Item const& item, memory_order order) const {
+  /// Writes one item. While the ring is full, calls wait() until there is room. False, and the item is dropped, if the
+  /// reader has abandoned the full ring, or if wait() returns false: nothing is read any more then. `order`: release, or
+  /// relaxed if the reader needs nothing else of what this thread has written. The ring must not be closed.
+  template <class Wait>
+  RONDO_HD bool push(Item const& item, memory_order order, Wait const& wait) const {
     std::uint64_t ticket = 0;
-    auto const outcome = try_claim(1, ticket, memory_order::relaxed);
-    if (outcome != push_outcome::pushed) return outcome;
+    if (!claim(ticket, wait)) return false;
     bus.wrote(ticket);
     write(ticket, item, order);
     bus.published();
-    return push_outcome::pushed;
+    return true;
   }
+#if defined(__CUDA_ARCH__)
+  /// The same by all lanes of `t`, which share `item`; each writes some of its chunks. Without order.
+  template <class Wait>
+  __device__ void push_by_lanes(team const& t, Item const& item, Wait const& wait) const {
+    std::uint64_t ticket = 0;
+    bool const has_room = t.leader() && claim(ticket, wait);
+    ticket = t.broadcast(has_room ? ticket : closed_bit);
+    if (ticket == closed_bit) return;
+    auto const* const words = reinterpret_cast<std::uint32_t const*>(&item);
+    for (auto const w : lane_range{words_of(ticket, item), t.lane(), t.lanes()})
+      slot(ticket).chunks[w].store(bus_slot<Item>::tag(ticket) | words[w], memory_order::relaxed);
+  }
+#endif
 
   // Relaxed, all of these: only tickets and a request. Chunks publish items, and nothing is read through the closed
   // bit.
@@ -179,12 +195,32 @@ struct bus_ring_ref {
       }
     }
   }
+  /// Takes a ticket, and waits until its slot is free.
+  template <class Wait>
+  RONDO_HD bool claim(std::uint64_t& ticket, Wait const& wait) const {
+    // Relaxed, all: as in try_claim; the sum of additions needs no exchange to validate it.
+    auto seen = writers->seen.load(memory_order::relaxed);
+    ticket = writers->tail.fetch_add(1, memory_order::relaxed);
+    while (!fits(ticket, 1, seen)) {
+      if (bus.shows_room()) {
+        seen = progress->consumed.load(memory_order::relaxed);
+        writers->seen.store(seen, memory_order::relaxed);  // an older value is harmless
+        if (fits(ticket, 1, seen)) break;
+      }
+      if (progress->abandoned.load(memory_order::relaxed) != 0 || !wait()) return false;
+    }
+    return true;
+  }
+  /// How many chunks of the slot are written (B7).
+  RONDO_HD std::uint32_t words_of(std::uint64_t ticket, Item const& item) const noexcept {
+    bool const whole = (ticket & 0x7fff'ffff) < slot_count;
+    return whole ? bus_slot<Item>::chunk_count : bus_extent<Item>::words(item);
+  }
   /// The first chunk last (B4).
   RONDO_HD void write(std::uint64_t ticket, Item const& item, memory_order order) const noexcept {
     using slot_type = bus_slot<Item>;
     auto& chunks = slot(ticket).chunks;
-    bool const whole = (ticket & 0x7fff'ffff) < slot_count;  // B7
-    auto const words = whole ? slot_type::chunk_count : bus_extent<Item>::words(item);
+    auto const words = words_of(ticket, item);
     constexpr std::uint32_t step = slot_type::chunk_count % 4 == 0 ? 4 : 1;  // words that are read at once
     auto const* const bytes = reinterpret_cast<std::byte const*>(&item);
     RONDO_UNROLL

@@ -139,6 +139,14 @@ struct host_side {
   pack_desk* packs = nullptr;      // for mail of portable behaviours
 };
 
+/// Where a team of a GPU puts a reply together that all its lanes then write: one lane alone would take as long for that
+/// as for the rest of an answer. In memory that the lanes share.
+struct reply_stage {
+  enum : std::uint32_t { off, empty, filled };
+  device_event event;
+  std::uint32_t state;
+};
+
 /// The port through which a ring kernel emits events to its host. Each device implements it in its own way.
 ///
 /// On host threads, `emit` calls `emit_to` on the team's thread. On a GPU, `self` is the completion ring: a call
@@ -149,20 +157,65 @@ struct host_port {
   void (*emit_to)(void* self, device_event const&) = nullptr;
   buffer_table_ref buffers{};         // for context::buffers
   host_side const* beside = nullptr;  // only on a `cpu` device
+  reply_stage* stage = nullptr;       // only of a pinned team on a GPU
 
   RONDO_HD graph_player* graphs() const noexcept { return beside != nullptr ? beside->graphs : nullptr; }
   RONDO_HD pack_desk* packs() const noexcept { return beside != nullptr ? beside->packs : nullptr; }
 
   RONDO_CALL RONDO_HD void emit(device_event const& event) const {
 #if defined(__CUDA_ARCH__)
-    auto const& up = *static_cast<bus_ring_ref<device_event> const*>(self);
-    // A fence of the whole system would double the time of a reply, which says all by itself: leases publish buffers.
-    auto const order = event.kind == event_kind::reply ? memory_order::relaxed : memory_order::release;
-    while (up.try_push(event, order) == push_outcome::full) yield_thread();
+    emit_staged();  // it was first
+    push(event);
 #else
     if (emit_to != nullptr) emit_to(self, event);
 #endif
   }
+
+  /// Lane 0: puts a reply together by fill(event), for the lanes that wait to write it. False if none do, or one is
+  /// there already.
+  template <class Fill>
+  RONDO_HD bool put_on_stage([[maybe_unused]] Fill const& fill) const {
+#if defined(__CUDA_ARCH__)
+    if (stage == nullptr || stage->state != reply_stage::empty) return false;
+    fill(stage->event);
+    stage->state = reply_stage::filled;
+    return true;
+#else
+    return false;
+#endif
+  }
+#if defined(__CUDA_ARCH__)
+  /// Lane 0: whether lanes wait from now on to write a reply.
+  __device__ void open_stage(bool open) const noexcept {
+    if (stage != nullptr) stage->state = open ? reply_stage::empty : reply_stage::off;
+  }
+  /// Lane 0: whether a reply waits for the lanes.
+  __device__ bool has_staged() const noexcept {
+    return stage != nullptr && stage->state == reply_stage::filled;
+  }
+  /// Lane 0: emits it alone.
+  RONDO_CALL __device__ void emit_staged() const {
+    if (!has_staged()) return;
+    push(stage->event);
+    stage->state = reply_stage::empty;
+  }
+  /// All lanes of `t`, side by side. Precondition: one waits.
+  __device__ void emit_staged_by_lanes(team const& t) const {
+    up().push_by_lanes(t, stage->event, [] { return yield_thread(), true; });
+    t.sync();  // no lane reads it any more
+    if (t.leader()) stage->state = reply_stage::empty;
+  }
+
+ private:
+  __device__ bus_ring_ref<device_event> const& up() const noexcept {
+    return *static_cast<bus_ring_ref<device_event> const*>(self);
+  }
+  __device__ void push(device_event const& event) const {
+    // A fence of the whole system would double the time of a reply, which says all by itself: leases publish buffers.
+    auto const order = event.kind == event_kind::reply ? memory_order::relaxed : memory_order::release;
+    static_cast<void>(up().push(event, order, [] { return yield_thread(), true; }));
+  }
+#endif
 };
 
 }  // namespace rondo

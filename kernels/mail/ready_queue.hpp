@@ -6,7 +6,7 @@
 // Invariants: the entry of slot i = p mod N carries sequence p when it is free for push p, p + 1 when it holds
 // push p. The slot's index is subtracted from the stored sequence, so that zeroed memory is an empty queue.
 // Ordering
-//  hand-over  push's release store of the sequence -> pop's acquire load of it.
+//  hand-over  push's release store of the sequence -> pop's acquire load of it (on a GPU, the fence behind it).
 //  reuse      pop's release store of the sequence -> push's acquire load of it.
 #pragma once
 
@@ -44,7 +44,7 @@ struct ready_queue_ref {
     auto p = positions->tail.load(memory_order::relaxed);  // relaxed: validated by the entry's sequence
     for (;;) {
       ready_entry& e = entries[p & (entry_count - 1)];
-      auto const ahead = static_cast<std::int32_t>(sequence(e, p) - p);
+      auto const ahead = static_cast<std::int32_t>(sequence(e, p, memory_order::acquire) - p);  // `reuse`
       if (ahead == 0) {
         // Relaxed: the claim only; the entry is published by its sequence.
         if (positions->tail.compare_exchange(p, p + 1, memory_order::relaxed, memory_order::relaxed)) {
@@ -65,8 +65,9 @@ struct ready_queue_ref {
     auto p = positions->head.load(memory_order::relaxed);  // relaxed: validated by the entry's sequence
     for (;;) {
       ready_entry& e = entries[p & (entry_count - 1)];
-      auto const ahead = static_cast<std::int32_t>(sequence(e, p) - (p + 1));
+      auto const ahead = static_cast<std::int32_t>(sequence(e, p, polling) - (p + 1));
       if (ahead == 0) {
+        acquire_found();
         if (positions->head.compare_exchange(p, p + 1, memory_order::relaxed, memory_order::relaxed)) {
           actor = e.actor;
           publish(e, p, p + entry_count);
@@ -81,9 +82,8 @@ struct ready_queue_ref {
   }
 
  private:
-  RONDO_HD std::uint32_t sequence(ready_entry const& e, std::uint32_t p) const noexcept {
-    // Acquire: both edges; which one depends on whether a push or a pop loads it.
-    return e.sequence.load(memory_order::acquire) + (p & (entry_count - 1));
+  RONDO_HD std::uint32_t sequence(ready_entry const& e, std::uint32_t p, memory_order order) const noexcept {
+    return e.sequence.load(order) + (p & (entry_count - 1));
   }
   RONDO_HD void publish(ready_entry& e, std::uint32_t p, std::uint32_t value) const noexcept {
     e.sequence.store(value - (p & (entry_count - 1)), memory_order::release);

@@ -125,8 +125,8 @@ void emulated_machine::keep() {
 
 /// Drops the events of a machine that has faulted.
 void emulated_machine::emit(device_event const& event) {
-  while (!is_lost() && grid_.queues.up.try_push(event, memory_order::release) == push_outcome::full)
-    yield_thread();
+  auto const waits = [this] { return yield_thread(), !is_lost(); };
+  if (!is_lost()) static_cast<void>(grid_.queues.up.push(event, memory_order::release, waits));
   if (grid_.idle.park) host_->poller().bell().ring();
 }
 
