@@ -129,8 +129,10 @@ class scheduler : public ready_actors {
     was_kept_ = false;
     share_kept();
     kept_in_a_row_ = 0;
+    auto const waiting = bands_to_look_at();
     for (int i = 0; i < ready_bands; ++i) {
       int const band = backwards ? ready_bands - 1 - i : i;
+      if ((waiting >> band & 1) == 0) continue;
       while (arena_.ready(band).try_pop(index))
         if (claim(index, actor_word::queued_in(band))) return true;
     }
