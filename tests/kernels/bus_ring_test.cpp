@@ -91,6 +91,40 @@ TEST_CASE("a push into a full bus ring is refused for good once its reader has a
   CHECK(push(r.ref(), 0, 2, 1) == push_outcome::full);
 }
 
+TEST_CASE(
+    "a push that waits for room ends when its reader has made some, has abandoned the ring, or the writer "
+    "gives up",
+    "[queue_pair]") {
+  test_ring<part> r{2};
+  bus_reader<part> in{r.ref()};
+  std::uint32_t waited = 0;
+  auto const read_one = [&] {
+    part p;
+    REQUIRE(in.fetch(p));
+    in.advance(1);
+    in.publish();
+    return ++waited, true;
+  };
+  auto const never = []() -> bool {
+    FAIL("there is no reason to wait");
+    return false;
+  };
+  for (std::uint32_t n = 0; n < 2; ++n) CHECK(r.ref().push({0, n, 0, 1}, memory_order::release, never));
+  for (std::uint32_t n = 2; n < 5; ++n) CHECK(r.ref().push({0, n, 0, 1}, memory_order::release, read_one));
+  CHECK(waited == 3);
+  SECTION("abandoned") {
+    r.ref().abandon(true);
+    CHECK_FALSE(r.ref().push({0, 5, 0, 1}, memory_order::release, never));
+  }
+  SECTION("given up") {
+    CHECK_FALSE(r.ref().push({0, 5, 0, 1}, memory_order::release, [&] { return ++waited < 9; }));
+    CHECK(waited == 9);
+  }
+  for (std::uint32_t n = 3; n < 5; ++n) CHECK(read_one());  // what was written before
+  part p;
+  CHECK_FALSE(in.fetch(p));
+}
+
 TEST_CASE("the bus ring behaves like a bounded std::deque of groups, also across the overflow",
           "[queue_pair]") {
   CAPTURE(test_seed());
@@ -166,7 +200,7 @@ TEST_CASE("an item crosses the bus without its unused end, and once in 2^31 tick
   for (auto ticket = lap - 2; ticket < lap + 4; ++ticket) {
     CAPTURE(ticket);
     auto const n = static_cast<std::uint32_t>(ticket);
-    REQUIRE(r.ref().try_push(text{3, {n, n + 1, 7, 7, 7}}, memory_order::release) == push_outcome::pushed);
+    REQUIRE(r.ref().push(text{3, {n, n + 1, 7, 7, 7}}, memory_order::release, [] { return false; }));
     for (std::uint32_t c = 0; c < 3; ++c) CHECK(is_of(ticket, c));
     for (std::uint32_t c = 3; c < 6; ++c) CHECK(is_of(ticket, c) == (ticket >= lap && ticket < lap + 2));
     text got{};

@@ -14,17 +14,22 @@ push_outcome push(bus_ring_ref<note> const& ring, note n) {
       1, [n](std::uint32_t, note& to) { to = n; }, ticket);
 }
 
-/// Two writers fill a ring of two slots repeatedly.
-void ring_carries_everything(execution& x, std::uint64_t first) {
+/// Two writers fill a ring of two slots repeatedly. `waits`: they take their tickets first, and then wait for room.
+void ring_carries_everything(execution& x, std::uint64_t first, bool waits = false) {
   auto const ring = make_ring<note>(x, 2, first);
   static constexpr std::uint32_t each = 2;
   for (std::uint32_t s = 0; s < 2; ++s)
-    x.thread(s == 0 ? "writer 0" : "writer 1", [ring, s] {
+    x.thread(s == 0 ? "writer 0" : "writer 1", [&x, ring, s, waits] {
       for (std::uint32_t n = 0; n < each;) {
-        if (push(ring, {s, n}) == push_outcome::pushed)
+        if (waits) {
+          x.require(ring.push({s, n}, memory_order::release, [] { return relax(), true; }),
+                    "the ring has a reader");
           ++n;
-        else
+        } else if (push(ring, {s, n}) == push_outcome::pushed) {
+          ++n;
+        } else {
           relax();
+        }
       }
     });
   auto& book = x.shared<ledger>();
@@ -44,6 +49,7 @@ void ring_carries_everything(execution& x, std::uint64_t first) {
   x.run();
 }
 void ring_from_zero(execution& x) { ring_carries_everything(x, 0); }
+void ring_whose_writers_wait(execution& x) { ring_carries_everything(x, 0xffff'fffeull, true); }
 /// The low 32 bits of the ticket, which a slot's sequence holds, pass zero.
 void ring_across_overflow(execution& x) { ring_carries_everything(x, 0xffff'ffffull); }
 
@@ -90,11 +96,8 @@ void items_say_all(execution& x, memory_order order) {
   auto& before = x.shared<std::uint32_t>();
   x.thread("writer", [&x, ring, &before, order] {
     if (order == memory_order::release) before = 7;
-    for (std::uint32_t n = 0; n < 3;)
-      if (ring.try_push(note{n + 1, n}, order) == push_outcome::pushed)
-        ++n;
-      else
-        relax();
+    for (std::uint32_t n = 0; n < 3; ++n)
+      x.require(ring.push(note{n + 1, n}, order, [] { return relax(), true; }), "the ring has a reader");
   });
   x.thread("reader", [&x, ring, &before, order] {
     bus_reader<note> in{ring};
@@ -159,6 +162,11 @@ std::vector<scenario> bus_ring_scenarios() {
        ring_from_zero, bounds{2, 1, 1}, bounds{2, 1}},
       {"bus_ring_overflow", "the same while the sequence numbers overflow", ring_across_overflow,
        bounds{2, 1, 1}, bounds{2, 1}},
+      {"bus_ring_waits",
+       "the same if writers take tickets before there is room",
+       ring_whose_writers_wait,
+       bounds{2, 1, 1},
+       {}},
       {"bus_ring_group", "a group of items arrives whole and in a row", groups_arrive_whole, bounds{2, 1, 1},
        bounds{2, 1}},
       {"bus_ring_release", "an item comes with all that its writer did before", items_with_what_was_before,

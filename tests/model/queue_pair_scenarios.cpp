@@ -37,7 +37,8 @@ struct queue_world {
   /// A team's port to the host, as the devices implement it.
   static void emit(void* self, device_event const& r) {
     auto& w = *static_cast<queue_world*>(self);
-    while (w.queues.queues().up.try_push(r, memory_order::release) != push_outcome::pushed) relax();
+    w.x.require(w.queues.queues().up.push(r, memory_order::release, [] { return relax(), true; }),
+                "an event that waits for room is written");
     w.queues.poller().bell().ring();
   }
   host_port port() { return {this, emit}; }
