@@ -28,10 +28,8 @@ class sent_digest {
   template <class Message>
   RONDO_HD void note_payload(Message const& m) noexcept {
     if constexpr (std::has_unique_object_representations_v<Message>) {
-      if (journal_ != 0) [[unlikely]] {
-        Message const copy = m;  // else the message would be in memory on each path of a GPU
-        note_bytes(&copy, sizeof copy);
-      }
+      if (journal_ != 0) [[unlikely]]
+        note_bytes(&m, sizeof m);
     }
   }
   RONDO_CALL RONDO_HD void note_bytes(void const* bytes, std::uint32_t count) noexcept {

@@ -149,9 +149,10 @@ namespace rondo {
 /// instructions, and one that acquires waits for itself: several are relaxed, and followed by one fence.
 inline constexpr std::uint32_t loads_at_once = detail::fences_cost_trips ? 16 : 1;
 
-/// The order of a load that is repeated until it finds something; then acquire_found() must follow. On a GPU, an acquire
-/// load would empty the multiprocessor's L1 each time.
-inline constexpr memory_order polling = detail::fences_cost_trips ? memory_order::relaxed : memory_order::acquire;
+/// The order of a load that is repeated until it finds something; then acquire_found() must follow. On a GPU, an
+/// acquire load would empty the multiprocessor's L1 each time.
+inline constexpr memory_order polling =
+    detail::fences_cost_trips ? memory_order::relaxed : memory_order::acquire;
 RONDO_HD inline void acquire_found() noexcept {
   if constexpr (detail::fences_cost_trips) atomic_fence(memory_order::acquire);
 }

@@ -34,7 +34,7 @@ class direct_inbox {
   RONDO_HD direct_inbox(arena_ref arena, direct_ring<Bus> const* direct,
                         bus_ring_ref<submission, Bus> const& ring, atomic<std::uint64_t>& orders,
                         host_port const& host, team const& t, io_window& window) noexcept
-      : direct_(direct), team_(t), host_(host), io_(arena, ring, orders, host, fetchers_of(t), window) {}
+      : direct_(direct), team_(t), io_(arena, ring, orders, host, fetchers_of(t), window) {}
 
   /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the
   /// team's looks are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call.
@@ -82,7 +82,7 @@ class direct_inbox {
     if (n == 0) return;
     auto told = io_.share(0);
 #if defined(__CUDA_ARCH__)
-    for (; told == write_reply; told = io_.share(0)) host_.emit_staged_by_lanes(fetchers_of(team_));
+    for (; told == write_reply; told = io_.share(0)) io_.host().emit_staged_by_lanes(fetchers_of(team_));
 #endif
     io_.carry_out(told, n);
   }
@@ -122,15 +122,15 @@ class direct_inbox {
     std::uint32_t done = 0;
 #if defined(__CUDA_ARCH__)
     if (n == 0) return 0;
-    host_.open_stage(true);
+    io_.host().open_stage(true);
     for (bool handled = true; handled && done < n;) {
       handled = io_.is_handled_by(handle, done);
       done += handled;
-      if (!host_.has_staged()) continue;
+      if (!io_.host().has_staged()) continue;
       io_.share(write_reply);
-      host_.emit_staged_by_lanes(fetchers_of(team_));
+      io_.host().emit_staged_by_lanes(fetchers_of(team_));
     }
-    host_.open_stage(false);
+    io_.host().open_stage(false);
 #else
     while (done < n && io_.is_handled_by(handle, done)) ++done;
 #endif
@@ -141,7 +141,6 @@ class direct_inbox {
 
   direct_ring<Bus> const* direct_;
   team team_;
-  host_port host_;
   io_team<Module, Bus> io_;
   std::uint32_t interval_ = 1;     // every which of the team's looks is at the ring, too
   std::uint32_t looks_ = 0;        // since the last one at the ring

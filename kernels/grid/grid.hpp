@@ -124,7 +124,11 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
   auto port = host;
   if (direct != nullptr && inbox::joins) {
     port.stage = &window.stage;
-    if (t.leader()) window.stage.state = reply_stage::off;
+    // Zeros: payloads cross the bus in whole words.
+    auto* const words = reinterpret_cast<std::uint32_t*>(&window.stage);
+    for (auto const i : lane_range{sizeof window.stage / 4, t.lane(), t.lanes()}) words[i] = 0;
+    static_assert(reply_stage::off == 0);
+    t.sync();
   }
   ring_kernel<Module, inbox> kernel{
       arena, t, port, idle,

@@ -47,6 +47,7 @@ class submission_reader {
 
   /// The ticket of the next submission.
   RONDO_HD std::uint64_t head() const noexcept { return in_.head(); }
+  RONDO_HD host_port const& host() const noexcept { return host_; }
   /// Whether something was submitted, even if the bus does not show it yet.
   RONDO_HD bool has_work() const noexcept { return in_.was_published(); }
 

@@ -126,8 +126,8 @@ struct bus_ring_ref {
     return push_outcome::pushed;
   }
   /// Writes one item. While the ring is full, calls wait() until there is room. False, and the item is dropped, if the
-  /// reader has abandoned the full ring, or if wait() returns false: nothing is read any more then. `order`: release, or
-  /// relaxed if the reader needs nothing else of what this thread has written. The ring must not be closed.
+  /// reader has abandoned the full ring, or if wait() returns false: nothing is read any more then. `order`: release,
+  /// or relaxed if the reader needs nothing else of what this thread has written. The ring must not be closed.
   template <class Wait>
   RONDO_HD bool push(Item const& item, memory_order order, Wait const& wait) const {
     std::uint64_t ticket = 0;

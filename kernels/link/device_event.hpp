@@ -139,8 +139,8 @@ struct host_side {
   pack_desk* packs = nullptr;      // for mail of portable behaviours
 };
 
-/// Where a team of a GPU puts a reply together that all its lanes then write: one lane alone would take as long for that
-/// as for the rest of an answer. In memory that the lanes share.
+/// Where a team of a GPU puts a reply together that all its lanes then write: one lane alone would take as long for
+/// that as for the rest of an answer. In memory that the lanes share.
 struct reply_stage {
   enum : std::uint32_t { off, empty, filled };
   device_event event;

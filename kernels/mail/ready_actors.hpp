@@ -107,20 +107,23 @@ class ready_actors {
     return true;
   }
 
-  /// Bits of the bands whose queues may hold something. A GPU asks all of them in one trip; a CPU looks at their entries.
+  /// Bits of the bands whose queues may hold something. A GPU asks all of them in one trip; a CPU looks at their
+  /// entries.
   RONDO_HD std::uint32_t bands_to_look_at() const noexcept {
-    constexpr std::uint32_t all = (1u << ready_bands) - 1;
-    if constexpr (loads_at_once == 1) return all;
-    std::uint32_t heads[ready_bands], tails[ready_bands];
-    RONDO_UNROLL
-    for (int b = 0; b < ready_bands; ++b) {
-      heads[b] = bands_[b].head.load(memory_order::relaxed);  // relaxed, both: a hint
-      tails[b] = bands_[b].tail.load(memory_order::relaxed);
+    if constexpr (loads_at_once == 1) {
+      return (1u << ready_bands) - 1;
+    } else {
+      std::uint32_t heads[ready_bands], tails[ready_bands];
+      RONDO_UNROLL
+      for (int b = 0; b < ready_bands; ++b) {
+        heads[b] = bands_[b].head.load(memory_order::relaxed);  // relaxed, both: a hint
+        tails[b] = bands_[b].tail.load(memory_order::relaxed);
+      }
+      std::uint32_t bands = 0;
+      RONDO_UNROLL
+      for (int b = 0; b < ready_bands; ++b) bands |= std::uint32_t{heads[b] != tails[b]} << b;
+      return bands;
     }
-    std::uint32_t bands = 0;
-    RONDO_UNROLL
-    for (int b = 0; b < ready_bands; ++b) bands |= std::uint32_t{heads[b] != tails[b]} << b;
-    return bands;
   }
 
   arena_ref arena_;

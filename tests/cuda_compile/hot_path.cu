@@ -38,8 +38,8 @@ __global__ void claim(arena_ref arena, std::uint32_t index, bool* out) {
 }
 
 /// The completion ring: writes and publishes an item.
-__global__ void bus_push(bus_ring_ref<std::uint64_t> ring, std::uint64_t value, push_outcome* out) {
-  *out = ring.try_push(value, memory_order::release);
+__global__ void bus_push(bus_ring_ref<std::uint64_t> ring, std::uint64_t value, bool* out) {
+  *out = ring.push(value, memory_order::release, [] { return false; });
 }
 /// The submission ring: reads an item, and returns its slot to the host.
 __global__ void bus_take(bus_ring_ref<std::uint64_t> ring, std::uint64_t* out) {

@@ -1,4 +1,4 @@
-// A ring across a bus whose reader takes a window of items at once, and then reads what their writers wrote before them.
+// A ring across a bus whose reader takes a window of items at once, and then reads what their writers wrote before.
 #include "kernels/link/bus_ring.hpp"
 
 namespace {
