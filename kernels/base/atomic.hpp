@@ -153,6 +153,7 @@ inline constexpr std::uint32_t loads_at_once = detail::fences_cost_trips ? 16 : 
 /// acquire load would empty the multiprocessor's L1 each time.
 inline constexpr memory_order polling =
     detail::fences_cost_trips ? memory_order::relaxed : memory_order::acquire;
+/// After a load of the order `polling` has found something: what its writer did before is visible from here on.
 RONDO_HD inline void acquire_found() noexcept {
   if constexpr (detail::fences_cost_trips) atomic_fence(memory_order::acquire);
 }
