@@ -191,7 +191,9 @@ void pack_player::play(mail_pack& p) noexcept {
   {
     std::lock_guard const lock(mutex_);
     if (played_ >= most_played && !p.is_full()) {
-      p.next = std::exchange(waiting_, &p);
+      auto** at = &waiting_;
+      while (*at != nullptr && (*at)->opened_ns <= p.opened_ns) at = &(*at)->next;
+      p.next = std::exchange(*at, &p);
       return;
     }
     ++played_;

@@ -4,7 +4,8 @@
 // The choice: at first mail is packed, then a team handles some, then the cheaper place gets it. Four times a second
 // the other place gets one pack, or one turn of an actor, so the choice follows the load. A pack has as many messages
 // as are played in 1 ms, but 64 at least; at most five packs are open, played or waiting (most_packs). So urgent mail
-// waits 5 ms at most for the pack that has its actor, and 5 ms for its own.
+// waits some 5 ms at most for the pack that has its actor, and as long for its own, if 64 messages take no more than
+// 1 ms.
 //
 // Threads: `serve` and `set_program` while no team runs; the others any.
 #pragma once
@@ -89,10 +90,10 @@ class pack_player final : public pack_desk {
   std::vector<std::unique_ptr<costs>> costs_;  // by behaviour
   obstacles const* lines_ = nullptr;
   std::function<void(std::string const&)> report_;
-  std::mutex mutex_;                  // guards the next six
-  mail_pack* free_ = nullptr;         // a stack
-  mail_pack* waiting_ = nullptr;      // to be filled by others until the GPU has less to do; a stack
-  std::uint32_t played_ = 0;          // that the player has
+  std::mutex mutex_;              // guards the next six
+  mail_pack* free_ = nullptr;     // a stack
+  mail_pack* waiting_ = nullptr;  // to be filled by others until the GPU has less to do; opened first, first
+  std::uint32_t played_ = 0;      // that the player has
   mail_pack* first_ended_ = nullptr;  // first come, first served
   mail_pack* last_ended_ = nullptr;
   std::uint64_t last_end_ns_ = 0;

@@ -180,10 +180,33 @@ TEST_CASE("while the GPU has two packs, an unfinished one waits and is filled fu
   CHECK(t.desk.in_play() == 0);
 }
 
-TEST_CASE(
-    "urgent mail waits for five packs at most, and a pack that takes longer than 1 ms makes the next ones "
-    "smaller",
-    "[portable][player]") {
+TEST_CASE("of packs that wait, the one that was opened first begins first", "[portable][player]") {
+  auto const player = std::make_shared<held_player>();
+  desk_of_a_test t(player, rondo::portable_place::gpu);
+  for (int i = 0; i < 2; ++i) t.desk.play(t.open(1));
+  auto& older = t.open(1);
+  auto& newer = t.open(1);
+  older.opened_ns = 100;
+  newer.opened_ns = 200;
+  t.desk.play(older);
+  t.desk.play(newer);
+  CHECK(&t.open(1) == &older);  // it is filled first, too, and keeps its place
+  t.desk.play(older);
+  player->go_on();
+  t.desk.close(*t.desk.take_ended());
+  player->go_on();  // the second one that was played, and then the one that has begun
+  t.desk.close(*t.desk.take_ended());
+  player->go_on();
+  REQUIRE(t.desk.take_ended() == &older);
+  t.desk.close(older);
+  player->go_on();
+  REQUIRE(t.desk.take_ended() == &newer);
+  t.desk.close(newer);
+  CHECK(t.desk.in_play() == 0);
+}
+
+TEST_CASE("five packs are in play at most, and one that takes longer than 1 ms makes the next ones smaller",
+          "[portable][player]") {
   auto const player = std::make_shared<held_player>();
   desk_of_a_test t(player, rondo::portable_place::gpu);
   auto const play_and_end = [&](std::uint32_t messages, std::uint32_t ms) {
