@@ -252,7 +252,8 @@ std::vector<probe> cost_probes() {
 int main(int argc, char** argv) {
   using namespace rondo::bench::gpu;
   auto all = cost_probes();
-  for (auto const& one : beside_probes()) all.push_back(one);
+  for (auto const more : {contention_probes, beside_probes})
+    for (auto const& one : more()) all.push_back(one);
   std::string const name = argc == 2 ? argv[1] : "";
   if (name == "--list") {
     for (auto const& one : all) std::puts(one.name);

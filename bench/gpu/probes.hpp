@@ -19,6 +19,8 @@ struct probe {
 
 /// Reads, writes, fences and clocks (probes.cu).
 std::vector<probe> cost_probes();
+/// The same operations beside others of their kind (probes_contention.cu).
+std::vector<probe> contention_probes();
 /// What works beside a kernel that never ends, and what waits for it (probes_beside.cu).
 std::vector<probe> beside_probes();
 

@@ -343,9 +343,10 @@ class context : public message_outcome, public host_requests<context>, public se
   }
   RONDO_CALL RONDO_HD void unstash_mail() noexcept {
     actor_cell& cell = scheduler_.arena().cell(self_.index);
-    auto const held = cell.held_ring.load(memory_order::relaxed);  // relaxed: the owner's own
+    auto const held = cell.held_ring.load_own();
     if (held == 0) return;
     mail_ring_ref const ring = scheduler_.arena().ring_at(held);
+    scheduler_.note_new_order();
     priority_lists_ref{cell, ring, 0}.unstash();
   }
   RONDO_HD bool is_waited_for() const noexcept {

@@ -5,15 +5,17 @@
 #pragma once
 
 #include "kernels/actor/module.hpp"
+#include "kernels/mail/mail_window.hpp"
 
 namespace rondo {
 
 /// One handler call, as published to all lanes.
 struct handler_call {
-  enum class what : std::uint32_t { leave, join, one, batch, tiles, tile, finish, start, again, room };
+  enum class what : std::uint32_t { leave, join, fetch, one, batch, tiles, tile, finish, start, again, room };
   what kind;
   std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
 };
+// Of `fetch`: `actor` is the number of the ring's slots, and the word behind the call says where they are.
 static_assert(sizeof(handler_call) <= sizeof(team_shared::command));
 
 /// The result of a handler call.
@@ -53,6 +55,16 @@ class lane_crew {
     tell(handler_call::what::join);
     after_reading();
   }
+  /// Lane 0: fetches mail into the team's window. Returns how many messages. Precondition: there is a window.
+  RONDO_CALL RONDO_HD std::uint32_t fetch(window_request const& from) const {
+    if (team_.lanes() != 1) {
+      publish({handler_call::what::fetch, from.ring.slot_count, from.ticket, from.most});
+      team_.shared()->command[2] = reinterpret_cast<std::uintptr_t>(from.ring.slots);
+      team_.sync();
+      after_reading();
+    }
+    return fetch_mail(first_warp(), from, *host_.mail);
+  }
   /// Lanes other than 0: run published calls until dismissed.
   template <class Join>
   RONDO_CALL RONDO_HD void serve(Join const& join) const {
@@ -64,6 +76,13 @@ class lane_crew {
       if (call.kind == handler_call::what::join) {
         after_reading();
         join();
+        continue;
+      }
+      if (call.kind == handler_call::what::fetch) {
+        auto* const slots = reinterpret_cast<message_slot*>(team_.shared()->command[2]);
+        after_reading();
+        if (team_.lane() < hardware::warp_lanes)
+          fetch_mail(first_warp(), {{slots, call.actor}, call.ticket, call.count}, *host_.mail);
         continue;
       }
       invoke(call, {call.actor, scheduler_.arena().cell(call.actor).generation.load(memory_order::relaxed)},
@@ -82,6 +101,10 @@ class lane_crew {
   /// of this one.
   RONDO_HD void after_reading() const {
     if (team_.lanes() > hardware::warp_lanes) team_.sync();
+  }
+  RONDO_HD team first_warp() const noexcept {
+    return team_.lanes() == 1 ? team{team_.index()}
+                              : team{team_.index(), team_.lane(), hardware::warp_lanes, *team_.shared()};
   }
   RONDO_HD void publish(handler_call call) const noexcept {
     __builtin_memcpy(team_.shared()->command, &call, sizeof call);

@@ -21,8 +21,7 @@ class owned_actor {
         crew(s, t, port),
         index(at),
         cell(arena.cell(at)),
-        // Relaxed: only owners change it.
-        self(id_in_one_word(at, cell.generation.load(memory_order::relaxed))),
+        self(id_in_one_word(at, cell.generation.load_own())),
         totals(cell.totals.own()),
         turn(cell.turn),
         own_mail(turn.own_mail()) {
@@ -36,25 +35,40 @@ class owned_actor {
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
   }
+  /// Whether something comes before more mail. On a GPU its loads are of one trip.
+  RONDO_HD bool is_interrupted() const noexcept {
+    auto const stop = arena.header().stop.load(memory_order::relaxed);  // relaxed, both: requests
+    auto const asked = cell.control.load(memory_order::relaxed);
+    return (stop | (asked & control_mask)) != 0;
+  }
   RONDO_HD bool control_waits() const noexcept {
     return (cell.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
   }
 
   /// Loads the word, and adopts a ring that a sender may have attached.
   RONDO_HD void look_at_word() noexcept {
-    actor_word const word{cell.word.load(memory_order::acquire)};
+    actor_word const word{cell.word.load(polling)};
     paused = word.has(actor_word::paused);
     has_ring = word.ring() != 0;
     if (!has_ring) return;
     sched.adopt_ring(cell, word);
-    ring = arena.ring_at(word.ring());
+    ring = arena.held_ring_at(word.ring());
+    note_depth(word);
   }
 
   RONDO_HD void note_depth() noexcept {
-    if (!with_telemetry || !has_ring) return;
-    auto const tail = actor_word{cell.word.load(memory_order::relaxed)}.tail();  // relaxed: a statistic
-    auto const depth = (tail - cell.head) & ticket_mask;
+    if (with_telemetry && has_ring)
+      note_depth(actor_word{cell.word.load(memory_order::relaxed)});  // relaxed: a statistic
+  }
+  RONDO_HD void note_depth(actor_word word) noexcept {
+    if constexpr (!with_telemetry) return;
+    auto const depth = (word.tail() - cell.head) & ticket_mask;
     if (depth > totals.peak_depth) totals.peak_depth = depth;
+  }
+
+  /// Reports that the team begins a message of this type.
+  RONDO_HOT RONDO_HD void note_begin(std::uint32_t type) noexcept {
+    if constexpr (with_telemetry) status.begin(type, ++begun);
   }
 
   // -- control
@@ -152,9 +166,8 @@ class owned_actor {
     own_mail &= ~(is_room ? own_room : own_again);
     message_header h;
     h.type = is_room ? type_id<room> : type_id<again>;
-    team_status& status = arena.team(team.index());
     status.actor.store(index + 1, memory_order::relaxed);  // relaxed: only a report
-    status.begin(h.type);
+    note_begin(h.type);
     auto const result = crew.run(
         {is_room ? handler_call::what::room : handler_call::what::again, index, 0, 0}, self, &own_mail);
     if (journal != 0) report(event_kind::handled, h, nullptr, result.failure, result.digest);
@@ -350,12 +363,14 @@ class owned_actor {
     return true;
   }
 
-  /// Releases the actor. False if a control operation came in: the caller still owns it.
-  RONDO_CALL RONDO_HD bool release() {
+  /// Releases the actor. False if a control operation or mail came in: the caller still owns it.
+  /// `may_stay`: the caller would rather have more mail.
+  RONDO_CALL RONDO_HD bool release(bool may_stay = false) {
     if (control_waits()) return false;  // on_start after a restart, or a signal that is not in the word yet
     save_own_mail();
-    auto const released = sched.release(index, totals, own_mail);
+    auto const released = sched.release(index, totals, own_mail, may_stay);
     mail_left = released.mail_left;
+    if (released.still_owned && mail_left) return look_at_word(), false;
     if (released.still_owned) {
       obey();  // even if control is empty: it may have been carried out before the signal reached the word
       return false;
@@ -386,13 +401,15 @@ class owned_actor {
   actor_totals totals;
   turn_terms turn;         // of the cell
   std::uint32_t own_mail;  // own_mail_bits
+  team_status& status = arena.team(team.index());
+  std::uint64_t begun =
+      status.beats.load_own();  // here: on a GPU, an addition in memory would be an atomic one
   std::uint32_t const journal = arena.journal();
   mail_ring_ref ring{};
   bool has_ring = false, paused = false, mail_left = false;
 
  private:
-  lifecycle lifecycle_ =
-      static_cast<lifecycle>(cell.state.load(memory_order::relaxed));  // relaxed: only owners change it
+  lifecycle lifecycle_ = static_cast<lifecycle>(cell.state.load_own());
 };
 
 }  // namespace rondo

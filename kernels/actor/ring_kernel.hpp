@@ -198,8 +198,7 @@ class ring_kernel {
   /// Takes what is in the inbox while no actor can.
   RONDO_HD std::uint32_t take_in_alone() {
     if constexpr (Inbox::exists)
-      if (inbox_.is_due_alone() && !arena().stopping())
-        return take_in([](actor_id, message const&) { return false; });
+      if (inbox_.is_due_alone() && !arena().stopping()) return take_in([](auto const&...) { return 0u; });
     return 0;
   }
   /// Takes what is in the inbox; see direct_inbox::take.
@@ -254,8 +253,8 @@ class ring_kernel {
       if (!lives) break;
       if constexpr (Inbox::exists) {
         bool const is_due = inbox_.is_due(dealt);
-        if (is_due && take_in([&](actor_id to, message& m) {
-                        bool const handled = actor.handle_now(to, m);
+        if (is_due && take_in([&](std::uint32_t count, auto const& at, auto const& then) {
+                        auto const handled = actor.handle_now(count, at, then);
                         dealt += handled;
                         return handled;
                       }) != 0)

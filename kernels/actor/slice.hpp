@@ -1,30 +1,29 @@
 // A slice, one turn of one actor: obey control, handle up to a quota of messages, count them, release the actor.
 //
-// Threads: lane 0 of the team that owns the actor. A wide message may complete on another team than the one that began
-// it; ownership then passes to that team.
+// Threads: as of running_actor.
 #pragma once
 
+#include "kernels/actor/running_actor.hpp"
 #include "kernels/actor/team_packs.hpp"
 
 namespace rondo {
 
 template <class Module>
-class slice {
+class slice : public running_actor<Module> {
+  using base = running_actor<Module>;
+
  public:
   /// Precondition: the caller owns actor `index` (scheduler::claim).
   RONDO_HD slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
-      : actor_(sched, t, host, index) {}
+      : base(sched, t, host, index) {}
   /// Of a team that packs mail; `packs` null: not now.
   slice(scheduler& sched, team const& t, host_port const& host, std::uint32_t index,
         team_packs* packs) noexcept
-      : actor_(sched, t, host, index), packing_{packs} {}
+      : base(sched, t, host, index), packing_{packs} {}
 
   /// Runs the actor until it has no mail, or for `quotas` quotas; for one quota if other actors wait for the team.
   /// Returns the number of completed messages.
-  RONDO_HD std::uint32_t run(std::uint32_t quotas) {
-    actor_.note_depth();
-    return run_rest(0, quotas * quota_);
-  }
+  RONDO_HD std::uint32_t run(std::uint32_t quotas) { return run_rest(0, quotas * quota_); }
 
   /// Continues with the actor after the last tile of the wide message `ticket`.
   RONDO_CALL RONDO_HD std::uint32_t resume(std::uint32_t ticket, errc failure) {
@@ -63,6 +62,13 @@ class slice {
   /// A pinned team's turn: handles the mail that has arrived and keeps the actor. False once the actor is gone.
   RONDO_HD bool poll(std::uint32_t& dealt) {
     for (dealt = 0; dealt < quota_;) {
+      if (may_flood() && knows_next_ && in_turn_) {
+        if (dealt == 0) show_running();
+        auto const n = deal_with_window(next_, quota_ - dealt);
+        next_ = (next_ + n) & ticket_mask;
+        dealt += n;
+        if (n != 0) continue;
+      }
       auto const seen = look();
       if (seen == sight::other || (seen == sight::nothing && actor_.own_mail != 0)) break;
       if (seen == sight::nothing) {
@@ -74,6 +80,7 @@ class slice {
         if (!more) return true;
         continue;
       }
+      note_flood(dealt);
       if (dealt == 0) show_running();
       auto const n = deal_with(next_, quota_ - dealt);
       next_ = (next_ + n) & ticket_mask;
@@ -89,30 +96,52 @@ class slice {
     show_running();
     return !actor_.end_when_empty();
   }
-  /// Handles a message that has come to a pinned team by its direct ring, without a mailbox, if it is the next one
-  /// anyway: no mail waits, and its handler takes one message at a time, on one lane. Otherwise false: it belongs in
-  /// the mailbox.
-  RONDO_HOT RONDO_HD bool handle_now(actor_id to, message& m) {
-    message_header& h = m.header;
+  /// Handles messages that have come to a pinned team by its direct ring, without a mailbox, as long as each of them is
+  /// the next one anyway: no mail waits, and its handler takes one message at a time, on one lane. The others belong in
+  /// the mailbox. Returns how many; see direct_inbox::take.
+  template <class At, class Then>
+  RONDO_HOT RONDO_HD std::uint32_t handle_now(std::uint32_t count, At const& at, Then const& then) {
     prefetch(state_);
-    auto const seen = look<false>();  // no mail: so there is none to acquire
-    bool const plain = (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority &&
-                       actor_.journal == 0 && alone_ && to == actor_.self;
-    if (!plain || seen != sight::nothing) return false;
-    auto const began_ns = h.deadline != 0 || is_sampled() ? rondo::now_ns() : 0;
-    if (h.deadline != 0 && h.expired(began_ns)) return false;
-    show_running();
-    status_.begin(h.type);
-    context_.begin(h);
-    if (Module::handle_one(behaviour_, state_, context_, m) != handler_kind::one) return false;
-    if (context_.failure() != errc::ok) [[unlikely]]
-      return conclude_failed(m);
-    if (is_sampled())
-      actor_.record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
-    ++actor_.totals.accepted;
-    ++actor_.totals.handled;
-    if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) actor_.refuse(h, errc::no_reply);
-    return true;
+    if (!alone_ || actor_.journal != 0) return 0;
+    // Copies, which stay in registers on a GPU.
+    auto const behaviour = behaviour_;
+    auto* const state = state_;
+    auto& status = actor_.status;
+    auto const begun = actor_.begun;
+    auto const self = actor_.self;
+    glance_timer glances{actor_.sched};
+    std::uint32_t i = 0, ended = 0, failed = 0;
+    for (; i < count; ++i) {
+      // Looks for mail, but acquires none.
+      if ((i == 0 || glances.are_due()) && look<false>() != sight::nothing) break;
+      auto* const submitted = at(i);
+      if (submitted == nullptr) break;
+      message& m = submitted->body;
+      message_header const& h = m.header;
+      bool const plain =
+          (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority && submitted->to == self;
+      if (!plain) break;
+      bool const sampled = is_sampled(i);
+      auto const began_ns = h.deadline != 0 || sampled ? rondo::now_ns() : 0;
+      if (h.deadline != 0 && h.expired(began_ns)) break;
+      if (i == 0) show_running();
+      if constexpr (with_telemetry) status.begin(h.type, begun + i + 1);
+      context_.begin(h);
+      if (Module::handle_one(behaviour, state, context_, m) != handler_kind::one) break;
+      if (context_.failure() != errc::ok) [[unlikely]] {
+        failed = 1;
+        break;
+      }
+      if (sampled)
+        actor_.record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
+      if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) actor_.refuse(h, errc::no_reply);
+      then();
+    }
+    actor_.begun = begun + i + failed;
+    actor_.totals.accepted += i;
+    actor_.totals.handled += i;
+    if (failed != 0) ended = conclude_failed(at(i)->body), then();
+    return i + ended;
   }
 
   /// A pinned team releases its actor before it sleeps. False if a signal came in. `mail_left`: there is mail that the
@@ -125,7 +154,7 @@ class slice {
   }
   /// Publishes the counters of an actor that a team keeps, and notifies the host of room if a sender waits for it.
   RONDO_CALL RONDO_HD void show(bool counters = true) {
-    actor_word const word{actor_.cell.word.load(memory_order::acquire)};
+    actor_word const word{actor_.cell.word.load(polling)};  // adopt_ring acquires
     if (counters) actor_.sched.publish(actor_.cell, word, actor_.totals);
     if (!word.has(actor_word::room_wanted)) return;
     if (actor_.has_ring && actor_.priority_lists().stash_leaves_no_room(word)) return;
@@ -136,32 +165,27 @@ class slice {
   /// The most messages of one slice.
   RONDO_HD std::uint32_t quota() const noexcept { return quota_; }
 
-  /// Runs one claimed tile of a job. True if the caller now owns the actor and must `resume`
-  /// it.
-  RONDO_CALL RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
-                                           actor_id self) {
-    bool const stays = job.stays;  // read before the job can complete
-    auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
-    std::uint32_t none = 0;
-    if (result.failure != errc::ok)  // relaxed: ordered by finish_one
-      job.failure.compare_exchange(none, static_cast<std::uint32_t>(result.failure), memory_order::relaxed,
-                                   memory_order::relaxed);
-    return job.finish_one() && !stays;
-  }
-  /// Frees a job whose tiles are all finished. Returns the first failure that they reported.
-  RONDO_HD static errc close(arena_ref const& arena, wide_job& job) noexcept {
-    auto const failure = static_cast<errc>(job.failure.load(memory_order::relaxed));
-    arena.header().open_jobs.fetch_sub(1, memory_order::relaxed);  // relaxed: a hint
-    job.release();
-    return failure;
-  }
-
  private:
-  /// A message of a run, as Module::handle_one takes it.
-  struct mail_in_run {
-    message_header const& header;
-    std::byte const* payload;
-  };
+  using base::actor_;
+  using base::alone_;
+  using base::behaviour_;
+  using base::context_;
+  using base::deal_with;
+  using base::deal_with_run;
+  using base::deal_with_window;
+  using base::discarding_;
+  using base::end_wide;
+  using base::floods_;
+  using base::handed_over_;
+  using base::knows_next_;
+  using base::may_flood;
+  using base::note_flood;
+  using base::on_handler_failed;
+  using base::quota_;
+  using base::settle;
+  using base::settled_flags;
+  using base::state_;
+  using typename base::glance_timer;
 
   /// What a pinned team sees of its actor: nothing new; mail, and nothing that comes before it; or something else.
   enum class sight { nothing, mail, other };
@@ -190,6 +214,9 @@ class slice {
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
     auto quota = quota_;
     bool went_on = false;
+    // On a GPU, to queue an actor and to take it again costs twenty trips to the L2. Not often: mail may be taken long
+    // before it is committed.
+    int stays = 4;
     while (!handed_over_) {
       if (actor_.control_waits()) actor_.obey();
       if (!actor_.paused && dealt < quota) {
@@ -217,7 +244,7 @@ class slice {
         quota += quota_;
         continue;
       }
-      if (actor_.release()) break;
+      if (actor_.release(takes_windows && stays-- > 0 && dealt < quota)) break;
     }
     return dealt;
   }
@@ -255,9 +282,15 @@ class slice {
     std::uint32_t dealt = 0;
     discarding_ = actor_.state() == lifecycle::discarding;
     run_waits_ = false;
-    while (actor_.has_ring && dealt < quota && !handed_over_ && !actor_.arena.stopping() &&
-           !actor_.control_waits()) {
-      std::uint32_t ticket = 0;
+    // The caller has looked just now.
+    while (actor_.has_ring && dealt < quota && !handed_over_ && (dealt == 0 || !actor_.is_interrupted())) {
+      std::uint32_t ticket = actor_.cell.head;
+      if (may_flood()) {
+        if (dealt == 0) show_running();
+        auto const n = deal_with_window(ticket, quota - dealt);
+        dealt += n;
+        if (n != 0) continue;
+      }
       auto count = actor_.priority_lists().pick(ticket);
       // Within a team, the message that was handled has usually made another actor ready.
       if (count == 0 && dealt != 0 && !actor_.sched.keeps_actor()) count = linger(ticket, dealt);
@@ -269,6 +302,7 @@ class slice {
         dealt += deal_with_run(ticket, count, quota - dealt);
         continue;
       }
+      note_flood(dealt);
       if (dealt == 0) show_running();
       dealt += deal_with(ticket, quota - dealt);
     }
@@ -277,7 +311,7 @@ class slice {
 
   /// Reports this actor as running. (A pinned team reports none while it waits for mail.)
   RONDO_HD void show_running() noexcept {
-    status_.actor.store(actor_.index + 1, memory_order::relaxed);  // relaxed: only a report
+    actor_.status.actor.store(actor_.index + 1, memory_order::relaxed);  // relaxed: only a report
   }
 
   /// Waits briefly for more mail, as `pick` finds it, while no other actor needs the team. For a busy sender this is
@@ -310,240 +344,15 @@ class slice {
     return true;
   }
 
-  // -- handling
-
-  /// Handles or disposes of the message `ticket` (and, for a batch handler, its neighbours).
-  RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
-    message_slot const& slot = actor_.ring.slot(ticket);
-    message_header const& h = slot.header;
-    prefetch_for(ticket, quota);
-    if (discarding_) [[unlikely]]
-      return dispose(ticket, errc::terminated), 1;
-    if (h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
-      return dispose(ticket, errc::timed_out), 1;
-    status_.begin(h.type);
-    if ((h.flags & flag_traced) != 0) [[unlikely]]
-      actor_.note_begun(ticket);
-    handler_kind kind;
-    call_result result;
-    if (alone_) {  // the common case, kept short
-      context_.begin(h);
-      kind = Module::handle_one(behaviour_, state_, context_, slot);
-      result = outcome();
-    } else {
-      kind = Module::kind_of(behaviour_, h.type);
-      if (kind == handler_kind::one)
-        result = actor_.crew.run({handler_call::what::one, actor_.index, ticket, 1}, actor_.self,
-                                 &actor_.own_mail);
-    }
-    if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
-    if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
-    if (kind == handler_kind::wide) return begin_wide(ticket), 1;
-    std::uint32_t const count = batch_length(ticket, quota);
-    conclude_batch(ticket, count,
-                   actor_.crew.run({handler_call::what::batch, actor_.index, ticket, count}, actor_.self,
-                                   &actor_.own_mail));
-    return count;
+  /// Of handle_now, its message `i`: as many messages as of a mailbox's.
+  RONDO_HD bool is_sampled(std::uint32_t i) const noexcept {
+    return with_telemetry && ((static_cast<std::uint32_t>(actor_.totals.handled) + i) & sample_mask_) == 0;
   }
 
-  /// The same for a run of `count` messages, which is handled as it lies if each of them goes the common way. `quota`:
-  /// at least `count`, if it is to be.
-  RONDO_CALL RONDO_HD std::uint32_t deal_with_run(std::uint32_t ticket, std::uint32_t count,
-                                                  std::uint32_t quota) {
-    mail_run const run{actor_.ring, ticket, count};
-    auto const h = run.header(0);
-    auto const kind = Module::kind_of(behaviour_, h.type);
-    bool const together = kind == handler_kind::batch;
-    if (actor_.journal != 0 || !alone_ || discarding_ || count > quota ||
-        !(together || kind == handler_kind::one)) {
-      run.unpack();
-      return deal_with(ticket, quota);
-    }
-    knows_next_ = false;
-    status_.begin(h.type);
-    run_payloads copy;
-    run.copy_to(copy);
-    for (std::uint32_t i = 0;;) {
-      auto const n = !together ? 1 : count - i < most_at_once_ ? count - i : most_at_once_;
-      context_.begin(h);
-      if (together)
-        Module::handle_batch(behaviour_, state_, context_, h.type,
-                             {copy.bytes, i * run.bytes(), run.bytes(), ~0u}, n);
-      else
-        Module::handle_one(behaviour_, state_, context_, mail_in_run{h, copy.bytes + i * run.bytes()});
-      bool const ok = context_.failure() == errc::ok;
-      bool const goes_on = ok && actor_.priority_lists().has_next_in_order() && !actor_.control_waits() &&
-                           !actor_.arena.stopping();
-      if (!goes_on) [[unlikely]]
-        run.unpack(i, copy);
-      if (!ok) [[unlikely]] {
-        on_batch_failed((ticket + i) & ticket_mask, n, outcome());
-        return i + n;
-      }
-      actor_.totals.handled += n;
-      if (i == 0 && (h.flags & flag_sampled) != 0) actor_.record_latency(h.age_ns(rondo::now_ns()));
-      // `take`, because by now this may be a single message among others.
-      n == 1 ? actor_.priority_lists().take((ticket + i) & ticket_mask)
-             : actor_.priority_lists().take_many(n);
-      i += n;
-      if (i == count || !goes_on) return i;
-    }
-  }
+  // On a GPU, where nothing is taken from the sender, for as long as it takes to release the actor and to take it
+  // again.
+  static constexpr int linger_looks = threads_park ? 4 : 16;
 
-  RONDO_HOT RONDO_HD void prefetch_for(std::uint32_t ticket,
-                                       [[maybe_unused]] std::uint32_t quota) const noexcept {
-#if defined(__CUDA_ARCH__)
-    // What the handler will need comes together with the header. Later messages would not stay: the next look acquires.
-    prefetch(actor_.ring.slot(ticket).payload);
-    prefetch(state_);
-#else
-    if (quota == quota_) return;  // the first message is often the only one
-    prefetch(&actor_.ring.slot(ticket + prefetch_distance));
-    prefetch(actor_.ring.slot(ticket + prefetch_distance).payload + 32);
-#endif
-  }
-
-  /// How many messages from `ticket` on form a batch: same type and priority, no deadline, and next in
-  /// order.
-  RONDO_HD std::uint32_t batch_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
-    if (!actor_.priority_lists().in_order()) return 1;
-    auto most = quota < most_at_once_ ? quota : most_at_once_;
-    if (actor_.ring.slot_count < most) most = actor_.ring.slot_count;
-    message_header const& first = actor_.ring.slot(ticket).header;
-    for (std::uint32_t count = 1;;) {
-      auto const wanted = most - count < loads_at_once ? most - count : loads_at_once;
-      auto const there = actor_.ring.count_committed(ticket + count, wanted);
-      for (std::uint32_t i = 0; loads_at_once > 1 && i < there; ++i) {
-        prefetch(&actor_.ring.slot(ticket + count + i).header);
-        prefetch(actor_.ring.slot(ticket + count + i).payload);
-      }
-      for (std::uint32_t i = 0; i < there; ++i, ++count) {
-        message_header const& h = actor_.ring.slot(ticket + count).header;
-        if (h.type != first.type || h.priority != first.priority || h.deadline != 0) return count;
-      }
-      if (there < loads_at_once) return count;
-    }
-  }
-
-  /// Counts a handled message and gives its slot back. If the handler failed, applies the supervision rule.
-  RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
-                                       call_result const& result) {
-    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
-    ++actor_.totals.handled;
-    if ((h.flags & settled_flags) != 0 || actor_.journal != 0) settle(h, result.answered, result.digest);
-    actor_.priority_lists().take(ticket);
-  }
-  RONDO_CALL RONDO_HD void conclude_batch(std::uint32_t ticket, std::uint32_t count,
-                                          call_result const& result) {
-    if (result.failure != errc::ok) return on_batch_failed(ticket, count, result);
-    actor_.totals.handled += count;
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (message_header const& h = actor_.ring.slot(ticket + i).header;
-          (h.flags & settled_flags) != 0 || actor_.journal != 0)
-        settle(h, result.answered, count == 1 ? result.digest : untold_digest);
-    // A single message may have been picked by priority and need not be the oldest.
-    count == 1 ? actor_.priority_lists().take(ticket) : actor_.priority_lists().take_many(count);
-  }
-
-  /// Of the handler that context_ was given to.
-  RONDO_HOT RONDO_HD call_result outcome() const noexcept {
-    return {context_.failure(), context_.answered(), context_.how(), 0, context_.digest()};
-  }
-
-  RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
-    knows_next_ = false;
-    actor_.dispose(ticket, reason);
-  }
-
-  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
-    knows_next_ = false;
-    actor_.on_failed(ticket, result);
-    discarding_ = actor_.state() == lifecycle::discarding;  // the rule may have terminated the actor
-  }
-  /// A failure is that of the first message, and the others come again. Rejected or stashed are all.
-  RONDO_CALL RONDO_HD void on_batch_failed(std::uint32_t ticket, std::uint32_t count, call_result result) {
-    if (result.how == unhandled::failed) return on_handler_failed(ticket, result);
-    if (count != 1) result.digest = untold_digest;
-    for (std::uint32_t i = 0; i < count; ++i) on_handler_failed((ticket + i) & ticket_mask, result);
-  }
-
-  /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
-  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
-    if ((h.flags & flag_sampled) != 0) actor_.record_latency(h.age_ns(rondo::now_ns()));
-    if (actor_.is_reported(h))
-      actor_.report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
-    if ((h.flags & flag_wants_reply) != 0 && !answered) actor_.refuse(h, errc::no_reply);
-  }
-
-  /// Of handle_now: as many messages as of a mailbox's.
-  RONDO_HD bool is_sampled() const noexcept {
-    return with_telemetry && (actor_.totals.handled & sample_mask_) == 0;
-  }
-
-  RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
-    knows_next_ = false;
-    auto const begun =
-        actor_.crew.run({handler_call::what::tiles, actor_.index, ticket, 0}, actor_.self, &actor_.own_mail);
-    if (begun.failure != errc::ok) return on_handler_failed(ticket, begun);
-    if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
-    auto const jobs = begun.tiles > 1 ? wide_jobs_for(actor_.arena.shape().teams) : 0;
-    for (std::uint32_t j = 0; j < jobs; ++j)
-      if (actor_.arena.job(j).try_own()) return share_tiles(actor_.arena.job(j), ticket, begun.tiles);
-    errc failure = errc::ok;
-    for (std::uint32_t t = 0; t < begun.tiles && failure == errc::ok; ++t)
-      failure = actor_.crew.run({handler_call::what::tile, actor_.index, ticket, t}, actor_.self).failure;
-    end_wide(ticket, failure);
-  }
-
-  RONDO_CALL RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
-    bool const stays = actor_word{actor_.cell.word.load(memory_order::relaxed)}.has(actor_word::pinned);
-    job.actor = actor_.index;
-    job.ticket = ticket;
-    job.stays = stays;
-    actor_.cell.totals.publish(actor_.totals);  // for the team that continues with the actor
-    actor_.save_own_mail();                     // likewise
-    auto const epoch = job.open(tiles);
-    actor_.arena.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
-    actor_.sched.wake(static_cast<int>(tiles) - 1);
-    std::uint32_t tile = 0;
-    bool mine = false;
-    while (job.try_claim_of(epoch, tile)) mine = run_tile(actor_.crew, job, tile, actor_.self) || mine;
-    if (stays) {
-      while (job.unfinished.load(memory_order::acquire) != 0) relax();  // other teams' last tiles
-    } else if (!mine) {
-      handed_over_ = true;  // from here on this team must not touch the actor
-      return;
-    }
-    end_wide(ticket, close(actor_.arena, job));
-  }
-
-  RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
-    call_result result{.failure = failure};
-    if (failure == errc::ok)
-      result = actor_.crew.run({handler_call::what::finish, actor_.index, ticket, 0}, actor_.self,
-                               &actor_.own_mail);
-    conclude_one(ticket, actor_.ring.slot(ticket).header, result);
-  }
-
-  // Far enough ahead to hide a cache line's transfer from another core, with a few messages in flight.
-  static constexpr std::uint32_t prefetch_distance = 8;
-  static constexpr int settled_flags = flag_wants_reply | flag_sampled | flag_traced;
-  static constexpr int linger_looks = 4;
-
-  owned_actor<Module> actor_;
-
-  // Read once because every message needs them, and most are on a cache line that senders keep writing.
-  std::uint16_t const behaviour_ = actor_.cell.behaviour();
-  std::byte* const state_ = actor_.arena.state(actor_.cell);
-  std::uint32_t const quota_ = actor_.arena.shape().quota;
-  std::uint32_t const most_at_once_ = actor_.turn.batch();
-  bool const alone_ = actor_.team.lanes() == 1 || !Module::cooperative(actor_.cell.behaviour());
-  rondo::team const solo_{actor_.team.index()};
-  context context_{actor_.sched, solo_, actor_.host, actor_.self, &actor_.own_mail};
-  team_status& status_ = actor_.arena.team(actor_.team.index());
-  bool knows_next_ = false;  // what is known of the next message still holds
-  bool discarding_ = false;
-  bool handed_over_ = false;  // another team now owns the actor, or a pack
   struct packing {
     team_packs* packs = nullptr;  // of the team; null: it packs no mail
     bool stays_here = false;      // its mail is not packed in this turn

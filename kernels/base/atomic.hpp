@@ -50,6 +50,8 @@ class atomic {
 
   /// The value.
   RONDO_HD T load(memory_order order) const noexcept { return ref().load(native(order)); }
+  /// The same where no other thread may write it now. On a GPU, the L1 may have it.
+  RONDO_HD T load_own() const noexcept { return value_; }
   /// Sets the value.
   RONDO_HD void store(T value, memory_order order) noexcept { ref().store(value, native(order)); }
   /// Sets the value and returns the one before.

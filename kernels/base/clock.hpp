@@ -45,6 +45,15 @@ inline counter_scale counter;
 
 }  // namespace detail
 
+#if defined(__CUDA_ARCH__)
+/// Clock cycles of the multiprocessor: cheaper than now_ns, for short spans.
+__device__ inline std::uint32_t now_cycles() noexcept {
+  std::uint32_t t;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(t));
+  return t;
+}
+#endif
+
 #if !defined(RONDO_CLOCK_HEADER)
 /// Nanoseconds since an unspecified start.
 RONDO_HD inline std::uint64_t now_ns() noexcept {

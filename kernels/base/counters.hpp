@@ -67,7 +67,7 @@ class alignas(64) published_totals {
   /// moment.
   template <class Also = nothing_else>
   RONDO_HOT RONDO_HD void publish(actor_totals const& t, Also const& also = {}) noexcept {
-    auto const version = version_.load(memory_order::relaxed);  // relaxed: own value
+    auto const version = version_.load_own();
     version_.store(version + 1, memory_order::relaxed);
     atomic_fence(memory_order::release);  // the odd version becomes visible before any of the new values
     // Relaxed: bracketed by the versions.
@@ -84,15 +84,21 @@ class alignas(64) published_totals {
     version_.store(((version + 2) & 0xffff'ffff) | peak_bits(t.peak_depth), memory_order::release);
   }
 
-  /// Without a retry: of one moment only if the owner calls it.
-  RONDO_HD actor_totals own() const noexcept { return values(version_.load(memory_order::relaxed)); }
+  /// For the team that runs the actor.
+  RONDO_HD actor_totals own() const noexcept {
+    return values(version_.load_own(), [](auto const& counter) { return counter.load_own(); });
+  }
+  /// For others, without a retry: perhaps of several moments.
+  RONDO_HD actor_totals some() const noexcept {
+    return values(version_.load(memory_order::relaxed), load_relaxed{});
+  }
 
   /// False if the owner was publishing; try again. `also` makes relaxed loads of values that belong to the same moment.
   template <class Also = nothing_else>
   RONDO_HD bool try_read(actor_totals& out, Also also = {}) const noexcept {
     auto const before = version_.load(memory_order::acquire);  // pairs with the final store of publish
     if ((before & 1) != 0) return false;
-    out = values(before);
+    out = values(before, load_relaxed{});
     also();
     atomic_fence(memory_order::acquire);  // the values are read before the version is read again
     // One message that is handled at once waits unseen: owners look at the depth where there may be more.
@@ -105,15 +111,22 @@ class alignas(64) published_totals {
   RONDO_HD static constexpr std::uint64_t peak_bits(std::uint32_t peak) noexcept {
     return std::uint64_t{peak} << 32;
   }
-  RONDO_HD actor_totals values(std::uint64_t version) const noexcept {
+  struct load_relaxed {
+    template <class T>
+    RONDO_HD T operator()(atomic<T> const& counter) const noexcept {
+      return counter.load(memory_order::relaxed);
+    }
+  };
+  template <class Load>
+  RONDO_HD actor_totals values(std::uint64_t version, Load const& load) const noexcept {
     actor_totals t;
-    t.accepted = accepted_.load(memory_order::relaxed);
-    t.handled = handled_.load(memory_order::relaxed);
-    t.rejected = rejected_.load(memory_order::relaxed);
-    t.dead = dead_.load(memory_order::relaxed);
-    t.failures = failures_.load(memory_order::relaxed);
-    t.latency_sum_ns = latency_sum_ns_.load(memory_order::relaxed);
-    t.latency_samples = latency_samples_.load(memory_order::relaxed);
+    t.accepted = load(accepted_);
+    t.handled = load(handled_);
+    t.rejected = load(rejected_);
+    t.dead = load(dead_);
+    t.failures = load(failures_);
+    t.latency_sum_ns = load(latency_sum_ns_);
+    t.latency_samples = load(latency_samples_);
     t.peak_depth = static_cast<std::uint32_t>(version >> 32);
     return t;
   }

@@ -57,8 +57,9 @@ class direct_inbox {
     return direct_ != nullptr && looks_++ % every == 0;  // the first time, too: a round may be short
   }
 
-  /// Lane 0, while the others join: takes what was submitted. handle(to, message) may handle a message, which then
-  /// needs no mailbox. Returns the number of messages taken.
+  /// Lane 0, while the others join: takes what was submitted. handle(count, at, then) may handle the first messages,
+  /// which then need no mailbox: it returns how many of the `count`. at(i) is the submission of the message i, or null
+  /// if that needs a mailbox; then() is to be called behind each. Returns the number of messages taken.
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;
@@ -102,7 +103,7 @@ class direct_inbox {
       return word != 0 && (word & leave_bit) == 0 && !has_taken_all();
     };
     while (team_.broadcast(team_.leader() && is_behind()))
-      team_.leader() ? void(take([](actor_id, message const&) { return false; })) : join();
+      team_.leader() ? void(take([](auto const&...) { return 0u; })) : join();
   }
 
  private:
@@ -119,22 +120,20 @@ class direct_inbox {
   /// write replies. Returns how many.
   template <class Handle>
   RONDO_HD std::uint32_t handle_first(Handle const& handle, std::uint32_t n) {
-    std::uint32_t done = 0;
-#if defined(__CUDA_ARCH__)
     if (n == 0) return 0;
+    auto const at = [this](std::uint32_t i) { return io_.direct_mail(i); };
+#if defined(__CUDA_ARCH__)
     io_.host().open_stage(true);
-    for (bool handled = true; handled && done < n;) {
-      handled = io_.is_handled_by(handle, done);
-      done += handled;
-      if (!io_.host().has_staged()) continue;
+    auto const done = handle(n, at, [this] {
+      if (!io_.host().has_staged()) return;
       io_.share(write_reply);
       io_.host().emit_staged_by_lanes(fetchers_of(team_));
-    }
+    });
     io_.host().open_stage(false);
-#else
-    while (done < n && io_.is_handled_by(handle, done)) ++done;
-#endif
     return done;
+#else
+    return handle(n, at, [] {});
+#endif
   }
 
   static constexpr std::uint32_t write_reply = ~0u;  // lane 0 tells the others, instead of how many are done

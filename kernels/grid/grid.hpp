@@ -108,8 +108,7 @@ struct grid {
   RONDO_HD std::uint32_t teams() const noexcept { return pool_teams + pinned_teams; }
 };
 
-/// All lanes of a worker team call this; it returns when the grid ends. They share `window`, which only a pinned team
-/// uses.
+/// All lanes of a worker team call this; it returns when the grid ends. They share `window`.
 template <class Module, class Bus>
 RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& host, io_window& window) {
   arena_ref const arena{g.arena};
@@ -122,6 +121,7 @@ RONDO_HD void run_worker(grid<Bus> const& g, team const& t, host_port const& hos
       idle.pinned_only && g.queues.direct_rings != 0 ? &g.queues.direct[t.index() - g.pool_teams] : nullptr;
   using inbox = direct_inbox<Module, Bus>;
   auto port = host;
+  if constexpr (takes_windows) port.mail = &window.mail;
   if (direct != nullptr && inbox::joins) {
     port.stage = &window.stage;
     // Zeros: payloads cross the bus in whole words.

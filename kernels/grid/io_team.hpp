@@ -13,6 +13,7 @@
 
 #include "kernels/actor/launch.hpp"
 #include "kernels/link/queue_pair.hpp"
+#include "kernels/mail/mail_window.hpp"
 
 namespace rondo {
 
@@ -21,6 +22,7 @@ struct io_window {
   submission items[bus_reader<submission>::window];
   submission batch;           // the first item of the batch that is being carried out
   reply_stage stage;          // of a pinned team
+  mail_window mail;           // of a team that runs actors
   std::uint32_t epoch_ended;  // 1: some mailbox is no longer in its first epoch; for an io_team
 };
 
@@ -199,13 +201,12 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD std::uint32_t share(std::uint32_t value) const noexcept { return this->team_.broadcast(value); }
   static constexpr std::uint32_t most_at_once = bus_reader<submission, Bus>::window;  // of one fetch
 
-  /// Lane 0: whether handle(to, message) has handled the message `i` of the window, which then needs no mailbox.
-  template <class Handle>
-  RONDO_HD bool is_handled_by(Handle const& handle, std::uint32_t i) {
+  /// Lane 0: the message `i` of the window, with its actor. Null: it must go through a mailbox.
+  RONDO_HD submission* direct_mail(std::uint32_t i) const noexcept {
     submission& s = this->window_.items[i];
     // Whoever awaits that the message is accepted is not to await its handler.
-    if (s.kind != submission_kind::post || s.count != 1 || s.ack.valid() || is_late(s)) return false;
-    return handle(s.to, s.body);
+    bool const is_plain = s.kind == submission_kind::post && s.count == 1 && !s.ack.valid() && !is_late(s);
+    return is_plain ? &s : nullptr;
   }
   /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited.
   RONDO_HD void give_back(std::uint32_t n) {

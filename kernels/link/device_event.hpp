@@ -131,7 +131,8 @@ struct bus_extent<device_event> {
   }
 };
 
-class pack_desk;  // kernels/actor/mail_pack.hpp
+class pack_desk;     // kernels/actor/mail_pack.hpp
+struct mail_window;  // kernels/mail/mail_window.hpp
 
 /// What teams of a `cpu` device have beside them.
 struct host_side {
@@ -158,6 +159,7 @@ struct host_port {
   buffer_table_ref buffers{};         // for context::buffers
   host_side const* beside = nullptr;  // only on a `cpu` device
   reply_stage* stage = nullptr;       // only of a pinned team on a GPU
+  mail_window* mail = nullptr;        // of a team that takes windows of mail
 
   RONDO_HD graph_player* graphs() const noexcept { return beside != nullptr ? beside->graphs : nullptr; }
   RONDO_HD pack_desk* packs() const noexcept { return beside != nullptr ? beside->packs : nullptr; }

@@ -150,13 +150,15 @@ struct alignas(128) actor_cell {
 
   /// Owner only: whether as many messages wait as there may, as of a moment.
   RONDO_HD bool is_full(actor_word then) const noexcept {
-    // Relaxed, both: the owner's own, and of its actor.
-    if (then.ring() == 0 || then.ring() != held_ring.load(memory_order::relaxed)) return false;
-    return ((then.tail() - head) & ticket_mask) >=
-           mailbox_limits{limits.load(memory_order::relaxed)}.capacity();
+    if (then.ring() == 0 || then.ring() != held_ring.load_own()) return false;
+    return ((then.tail() - head) & ticket_mask) >= mailbox_limits{limits.load_own()}.capacity();
   }
-  /// Relaxed: the caller runs the actor, or found it by its word.
+  /// For the team that runs the actor.
   RONDO_HD std::uint16_t behaviour() const noexcept {
+    return static_cast<std::uint16_t>(behaviour_index.load_own());
+  }
+  /// For others. Relaxed: perhaps a successor's.
+  RONDO_HD std::uint16_t some_behaviour() const noexcept {
     return static_cast<std::uint16_t>(behaviour_index.load(memory_order::relaxed));
   }
 };

@@ -59,12 +59,10 @@ struct alignas(64) team_status {
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
   atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
 
-  /// Records that the team begins a message of this type. Relaxed: only a report.
-  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
-    if constexpr (with_telemetry) {
-      type.store(message_type, memory_order::relaxed);
-      beats.add_single_writer(1);
-    }
+  /// Records that the team begins a message of this type, the `count`th. Relaxed: only a report.
+  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type, std::uint64_t count) noexcept {
+    type.store(message_type, memory_order::relaxed);
+    beats.store(count, memory_order::relaxed);
   }
 };
 
@@ -141,9 +139,12 @@ class arena_ref {
   RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
   RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
   RONDO_HOT RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
-    auto const place =
-        ring_table_[id].place.load(memory_order::relaxed);  // relaxed: published by the actor's word
-    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
+    return ring_in(
+        ring_table_[id].place.load(memory_order::relaxed));  // relaxed: published by the actor's word
+  }
+  /// The same for the team that runs the actor that holds this ring.
+  RONDO_HOT RONDO_HD mail_ring_ref held_ring_at(std::uint32_t id) const noexcept {
+    return ring_in(ring_table_[id].place.load_own());
   }
   RONDO_HD ready_queue_ref ready(int band) const noexcept {
     return {at<ready_positions>(header_->ready_positions_at) + band,
@@ -151,13 +152,16 @@ class arena_ref {
             header_->ready_entries};
   }
   RONDO_HD std::uint32_t journal() const noexcept {
-    return header_->journal.load(memory_order::relaxed);  // relaxed: the safepoint orders it
+    return header_->journal.load_own();  // it changes at safepoints alone
   }
   RONDO_HD bool stopping() const noexcept {
     return header_->stop.load(memory_order::relaxed) != 0;  // relaxed: a request; nothing is read through it
   }
 
  private:
+  RONDO_HOT RONDO_HD mail_ring_ref ring_in(std::uint64_t place) const noexcept {
+    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
+  }
   template <class T>
   RONDO_HD T* at(std::uint64_t offset) const noexcept {
     return reinterpret_cast<T*>(base_ + offset);

@@ -25,8 +25,11 @@ class ready_actors {
   RONDO_HD bool keeps_actor() const noexcept { return kept_ != 0; }
   /// A hint: whether this thread would find an actor to run.
   RONDO_HD bool sees_work() const noexcept {
-    if (kept_ != 0 || arena_.header().open_jobs.load(memory_order::relaxed) != 0) return true;
-    return !nothing_before(ready_bands);
+    if (kept_ != 0) return true;
+    bool const jobs = arena_.header().open_jobs.load(memory_order::relaxed) != 0;  // relaxed: a hint
+    if (loads_at_once == 1 && jobs) return true;
+    bool const ready = !nothing_before(ready_bands);  // on a GPU, of the same trip
+    return ready || jobs;
   }
 
   /// Puts the actor that this thread keeps where other threads can take it.
@@ -102,6 +105,7 @@ class ready_actors {
 
   /// A hint: whether the queues of the bands before `band` are empty.
   RONDO_HOT RONDO_HD bool nothing_before(int band) const noexcept {
+    if constexpr (loads_at_once != 1) return (bands_to_look_at() & ((1u << band) - 1)) == 0;
     for (int b = 0; b < band; ++b)
       if (!bands_[b].looks_empty()) return false;
     return true;

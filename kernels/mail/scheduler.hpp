@@ -6,6 +6,7 @@
 
 #include "kernels/base/clock.hpp"
 #include "kernels/base/team.hpp"
+#include "kernels/mail/mail_window.hpp"
 #include "kernels/mail/mailbox.hpp"
 #include "kernels/mail/priority_lists.hpp"
 #include "kernels/mail/ready_actors.hpp"
@@ -43,7 +44,7 @@ class scheduler : public ready_actors {
     if (count == 0) return errc::ok;
     auto const r = take_tickets(to, header.priority, count, want_room);
     if (r.status != errc::ok) return r.status;
-    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, count);
+    announce_priority(to.index, r, header.priority, count);
     auto const most = stride == bytes ? mail_run::longest(r.ring, header, arena_.shape().quota) : 1;
     message_header const with_time = is_sampled(r.ticket, count) ? sampled(header) : header;
     for (std::uint32_t i = 0, n = 0; i < count; i += n) {
@@ -70,7 +71,7 @@ class scheduler : public ready_actors {
     reservation r;
     if (t.leader()) {
       r = take_tickets(to, priority, count, false);
-      if (r.status == errc::ok) announce_priority(arena_.cell(to.index), r.ring, r.ticket, priority, count);
+      if (r.status == errc::ok) announce_priority(to.index, r, priority, count);
     }
     r.status = t.broadcast(r.status);
     r.ticket = t.broadcast(r.ticket);
@@ -97,6 +98,7 @@ class scheduler : public ready_actors {
   /// terminates during the call, perhaps because of this signal: its `terminated` event is still to come.
   RONDO_HD bool signal(actor_id to, std::uint32_t control) noexcept {
     if (!arena_.has_cell(to.index)) return false;
+    note_new_order();
     actor_cell& cell = arena_.cell(to.index);
     auto asked = cell.control.load(memory_order::relaxed);  // relaxed: the exchange validates it
     do {
@@ -175,24 +177,30 @@ class scheduler : public ready_actors {
 
   /// What the owner finds when it releases an actor. One byte: three that are stored one by one would be waited for.
   struct released {
-    bool still_owned : 1 = false;  // not released: a signal arrived; look at control again
+    bool still_owned : 1 =
+        false;  // not released: a signal arrived; look at control again. Or mail, with mail_left
     bool mail_left : 1 = false;    // and the actor is not paused
     bool room_wanted : 1 = false;  // a sender waits for room; the caller must notify the host
   };
 
   /// Gives up ownership: queues the actor again if mail is left, otherwise leaves it idle (W3). Publishes
-  /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent.
-  RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0) noexcept {
+  /// `totals`. `own_mail`: own_mail_bits that are left; that mail is the least urgent. `may_stay`: an actor that has
+  /// mail is not released.
+  RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0,
+                            bool may_stay = false) noexcept {
     actor_cell& cell = arena_.cell(index);
     if (has_short_way && was_kept_ && own_mail == 0 && release_with_ring(cell, totals)) return {};
-    auto bits = cell.word.load(memory_order::acquire);
+    auto bits = cell.word.load(polling);
     for (;;) {
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return {.still_owned = true};
       if (word.ring() != 0) adopt_ring(cell, word);
       auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+      if (waiting != 0)
+        acquire_found();  // mail, and what a team that found the actor running has seen; see claim
       int const urgent = waiting == 0 ? -1 : most_urgent_band(cell, word, waiting);
       bool const mail = urgent >= 0;
+      if (mail && may_stay) return {.still_owned = true, .mail_left = true};
       int const band = mail ? urgent : ready_bands - 1;
       // An entry in a less urgent band's queue is not enough.
       bool const queueing = (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
@@ -224,9 +232,8 @@ class scheduler : public ready_actors {
     auto const ring = word.ring();
     auto const idle = word.without(actor_word::running).with_ring(0).with_tail(0);
     bool const is_plain = (idle.bits() & actor_word::flag_mask) == actor_word::open;
-    if (!is_plain || ring == 0 || ring != cell.held_ring.load(memory_order::relaxed) ||
-        word.tail() != cell.head || spare_ring_ != 0 || arena_.ring(ring).dedicated != 0 ||
-        !rings_are_plenty(arena_))
+    if (!is_plain || ring == 0 || ring != cell.held_ring.load_own() || word.tail() != cell.head ||
+        spare_ring_ != 0 || arena_.ring(ring).dedicated != 0 || !rings_are_plenty(arena_))
       return false;
     publish(cell, word, totals, true);
     cell.held_ring.store(0, memory_order::relaxed);
@@ -241,8 +248,8 @@ class scheduler : public ready_actors {
 
   /// Points head at the ring that the actor now holds. Owner only.
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
-    // Relaxed: the owner's own.
-    if (word.ring() == cell.held_ring.load(memory_order::relaxed)) return;
+    if (word.ring() == cell.held_ring.load_own()) return;
+    acquire_found();
     cell.head = arena_.ring(word.ring()).saved_tail();
     cell.held_ring.store(word.ring(), memory_order::relaxed);
   }
@@ -255,9 +262,7 @@ class scheduler : public ready_actors {
     adopt_ring(cell, word);
     ring_entry& ring = arena_.ring(word.ring());
     auto& counted_ring = cell.totals.counted_ring;
-    auto const seen = counted_ring.load(memory_order::relaxed) == word.ring()
-                          ? cell.tail_seen.load(memory_order::relaxed)
-                          : ring.saved_tail();
+    auto const seen = counted_ring.load_own() == word.ring() ? cell.tail_seen.load_own() : ring.saved_tail();
     totals.accepted += (word.tail() - seen) & ticket_mask;
     if (gives_ring) ring.set_tail(cell.head);
     cell.totals.publish(totals, [&] {
@@ -270,6 +275,17 @@ class scheduler : public ready_actors {
   RONDO_HD void share_all() noexcept {
     share_kept();
     give_up_spare();
+  }
+
+  /// Records that this thread has done what may change which message the actor that it runs handles next.
+  RONDO_HD void note_new_order() noexcept {
+    if constexpr (takes_windows) new_order_ = true;
+  }
+  /// Whether it has, since the last call.
+  RONDO_HD bool take_new_order() noexcept {
+    bool const was = new_order_;
+    if (was) new_order_ = false;
+    return was;
   }
 
   /// How long this thread waits for more mail of an actor before it looks again; see slice::linger. 0: not at all.
@@ -292,7 +308,7 @@ class scheduler : public ready_actors {
                             std::uint32_t bytes, bool want_room) noexcept {
     auto const r = take_tickets(to, header.priority, 1, want_room);
     if (r.status != errc::ok) return r.status;
-    announce_priority(arena_.cell(to.index), r.ring, r.ticket, header.priority, 1);
+    announce_priority(to.index, r, header.priority, 1);
     write(r.ring, r.ticket, header, payload, bytes);
     announce(to.index, r);
     return errc::ok;
@@ -338,6 +354,13 @@ class scheduler : public ready_actors {
     return header;
   }
 
+  RONDO_HOT RONDO_HD void announce_priority(std::uint32_t index, reservation const& r, std::uint8_t priority,
+                                            std::uint32_t count) noexcept {
+    if (priority == default_priority) [[likely]]
+      return;
+    note_new_order();
+    rondo::announce_priority(arena_.cell(index), r.ring, r.ticket, count);
+  }
   RONDO_HOT RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
     if (r.queue_band >= 0)
       make_ready(arena_.cell(index), index, r.queue_band, false);
@@ -347,7 +370,7 @@ class scheduler : public ready_actors {
 
   /// Of the `waiting` messages. -1: all of them are stashed.
   RONDO_HD int most_urgent_band(actor_cell& cell, actor_word word, std::uint32_t waiting) const noexcept {
-    mail_ring_ref const ring = arena_.ring_at(word.ring());
+    mail_ring_ref const ring = arena_.held_ring_at(word.ring());
     priority_lists_ref lists{cell, ring, arena_.shape().starvation_limit};
     return lists.has_more_than_stash(waiting) ? band_of(lists.most_urgent()) : -1;
   }
@@ -356,6 +379,7 @@ class scheduler : public ready_actors {
   std::uint32_t spare_ring_ = 0;   // a mail ring that this thread holds; 0: none
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
+  bool new_order_ = false;
   bool was_kept_ = false;  // the running actor was kept: its mail came from this thread
 };
 

@@ -106,7 +106,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
   while (!detail::try_read_totals(arena, cell, s)) {
     if (--tries == 0) {
       s.of_one_moment = false;
-      s.totals = cell.totals.own();
+      s.totals = cell.totals.some();
       s.generation = cell.generation.load(memory_order::relaxed);
       s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
       // The mailbox can be counted while the owner publishes. Acquire: the ring that the word names.
@@ -115,7 +115,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
     }
     relax();
   }
-  s.behaviour = cell.behaviour();
+  s.behaviour = cell.some_behaviour();
   for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = cell.latency.count(b);
   return s;
 }
@@ -137,7 +137,7 @@ RONDO_HD inline team_snapshot read_team(arena_ref const& arena, std::uint32_t in
   if (s.actor_plus_one == 0) return s;
   actor_cell const& cell = arena.cell(s.actor_plus_one - 1);
   s.generation = cell.generation.load(memory_order::relaxed);
-  s.behaviour = cell.behaviour();
+  s.behaviour = cell.some_behaviour();
   return s;
 }
 

@@ -20,7 +20,7 @@ errc put(arena_ref const& arena, actor_id to, std::uint32_t sender, std::uint32_
          std::uint32_t count = 1, bool want_room = false, std::uint8_t priority = default_priority) {
   auto const r = rondo_test::reserve(arena, to, priority, count, want_room);
   if (r.status != errc::ok) return r.status;
-  announce_priority(arena.cell(to.index), r.ring, r.ticket, priority, count);
+  if (priority != default_priority) announce_priority(arena.cell(to.index), r.ring, r.ticket, count);
   for (std::uint32_t i = 0; i < count; ++i) {
     note const n{sender, number + i};
     fill(r.ring, r.ticket + i, note_header(priority), &n, sizeof n);

@@ -31,6 +31,7 @@ class atomic {
     auto* const x = model::execution::current();
     return x == nullptr ? value_ : from(x->load(&value_, sizeof(T), order, w));
   }
+  T load_own(where const& w = where::current()) const noexcept { return load(memory_order::relaxed, w); }
   MODEL_UNWATCHED void store(T value, memory_order order, where const& w = where::current()) noexcept {
     if (auto* const x = model::execution::current())
       x->store(&value_, sizeof(T), to(value), order, w);

@@ -123,7 +123,7 @@ void urgent_batch(execution& x) {
     std::uint32_t spare_ring = 0;
     while ((batch = reserve(w.arena(), id, 255, 2, false, spare_ring)).status != errc::ok) relax();
     if (spare_ring != 0) push_free_ring(w.arena(), spare_ring);
-    announce_priority(w.arena().cell(0), batch.ring, batch.ticket, 255, 2);
+    announce_priority(w.arena().cell(0), batch.ring, batch.ticket, 2);
     is_reserved.store(1, memory_order::release);
     write(1);
   });

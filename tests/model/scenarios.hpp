@@ -19,15 +19,17 @@ std::vector<scenario> grid_scenarios();
 std::vector<scenario> whole_grid_scenarios();
 std::vector<scenario> ask_scenarios();
 std::vector<scenario> run_scenarios();
+std::vector<scenario> window_scenarios();
 std::vector<scenario> pass_scenarios();
 std::vector<scenario> stream_scenarios();
 
 inline std::vector<scenario> all_scenarios() {
   std::vector<scenario> all;
-  for (auto const group : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
-                           doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios,
-                           bus_ring_scenarios, queue_pair_scenarios, grid_scenarios, whole_grid_scenarios,
-                           ask_scenarios, run_scenarios, pass_scenarios, stream_scenarios}) {
+  for (auto const group :
+       {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios, doorbell_scenarios,
+        buffer_scenarios, share_scenarios, small_scenarios, bus_ring_scenarios, queue_pair_scenarios,
+        grid_scenarios, whole_grid_scenarios, ask_scenarios, run_scenarios, window_scenarios, pass_scenarios,
+        stream_scenarios}) {
     auto some = group();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -138,6 +138,21 @@ struct fragile {
   }
 };
 
+/// Sends itself an urgent note for each of sender 0.
+struct hasty {
+  using messages = rondo::messages<note>;
+  bool waits;
+  void on(context& ctx, note const& n) {
+    auto& w = *team_world::here;
+    w.x().require(waits == (n.sender == 1), "what an actor sends itself urgently comes next");
+    waits = n.sender == 0;
+    if (waits)
+      w.x().require(ctx.tell(ctx.self_as<hasty>(), note{1, n.number}, {.priority = 255}) == errc::ok,
+                    "there is room");
+    w.one_ended();
+  }
+};
+
 /// Shares each note's work with the other teams.
 struct worker {
   using messages = rondo::messages<note>;
@@ -267,10 +282,12 @@ struct librarian {
 };
 
 using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher,
-                             reader, librarian, quitter>;
+                             reader, librarian, quitter, hasty>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
-  auto const port = host();
+  mail_window window;
+  auto port = host();
+  port.mail = &window;
   ring_kernel<behaviours> kernel{
       arena(), team{index}, port, {.spin_ns = 0, .park = true, .pinned_only = pinned_only}};
   kernel.run(limits);

@@ -15,6 +15,7 @@ class atomic {
   atomic() = default;
   explicit atomic(T value) noexcept : value_(value) {}
 
+  T load_own() const noexcept { return value_; }
   T load(memory_order o) const noexcept { return __atomic_load_n(&value_, int(o)); }
   void store(T v, memory_order o) noexcept { __atomic_store_n(&value_, v, int(o)); }
   T exchange(T v, memory_order o) noexcept { return __atomic_exchange_n(&value_, v, int(o)); }

@@ -25,6 +25,7 @@ class atomic {
   atomic(atomic const&) = delete;
   atomic& operator=(atomic const&) = delete;
 
+  T load_own() const noexcept { return value_; }
   T load(memory_order, where const& at = where::current()) const noexcept {
     point("load", at);
     return value_;

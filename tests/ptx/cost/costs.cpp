@@ -10,7 +10,7 @@ namespace ptx_cost {
 
 namespace {
 
-/// A cost by the probe of the same operation (bench/gpu/probes.cu), whose value is in nanoseconds.
+/// A cost by the probe of the same operation (bench/gpu/probes*.cu), whose value is in nanoseconds.
 struct probed_cost {
   char const* name;
   char const* probe;
@@ -19,6 +19,7 @@ constexpr probed_cost probed_costs[] = {
     {"pcie_read_ps", "pcie_read"}, {"fence_sys_ps", "fence_sys"},
     {"l2_load_ps", "l2_read"},     {"fence_sys_write_ps", "host_store_fence_sys"},
     {"l2_atomic_ps", "l2_atomic"}, {"fence_gpu_ps", "store_fence_gl"},
+    {"l1_load_ps", "l1_load"},     {"l2_same_address_ps", "additions_528"},
 };
 
 /// Replaces the costs that the probes have measured.

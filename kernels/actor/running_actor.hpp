@@ -1,0 +1,368 @@
+// An owned actor whose mail is handled: the way of each message, or of several at once, through its handler to its
+// outcome.
+//
+// Threads: lane 0 of the team that owns the actor. A wide message may complete on another team than the one that began
+// it; ownership then passes to that team.
+#pragma once
+
+#include "kernels/actor/owned_actor.hpp"
+
+namespace rondo {
+
+template <class Module>
+class running_actor {
+ public:
+  /// Runs one claimed tile of a job. True if the caller now owns the actor and must `resume`
+  /// it.
+  RONDO_CALL RONDO_HD static bool run_tile(lane_crew<Module> const& crew, wide_job& job, std::uint32_t tile,
+                                           actor_id self) {
+    bool const stays = job.stays;  // read before the job can complete
+    auto const result = crew.run({handler_call::what::tile, job.actor, job.ticket, tile}, self);
+    std::uint32_t none = 0;
+    if (result.failure != errc::ok)  // relaxed: ordered by finish_one
+      job.failure.compare_exchange(none, static_cast<std::uint32_t>(result.failure), memory_order::relaxed,
+                                   memory_order::relaxed);
+    return job.finish_one() && !stays;
+  }
+  /// Frees a job whose tiles are all finished. Returns the first failure that they reported.
+  RONDO_HD static errc close(arena_ref const& arena, wide_job& job) noexcept {
+    auto const failure = static_cast<errc>(job.failure.load(memory_order::relaxed));
+    arena.header().open_jobs.fetch_sub(1, memory_order::relaxed);  // relaxed: a hint
+    job.release();
+    return failure;
+  }
+
+ protected:
+  /// Precondition: the caller owns actor `index` (scheduler::claim).
+  RONDO_HD running_actor(scheduler& sched, team const& t, host_port const& host, std::uint32_t index) noexcept
+      : actor_(sched, t, host, index) {}
+
+  /// Handles or disposes of the message `ticket` (and, for a batch handler, its neighbours).
+  RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
+    message_slot const& slot = actor_.ring.slot(ticket);
+    message_header const& h = slot.header;
+    prefetch_for(ticket, quota);
+    if (discarding_) [[unlikely]]
+      return dispose(ticket, errc::terminated), 1;
+    if (h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+      return dispose(ticket, errc::timed_out), 1;
+    actor_.note_begin(h.type);
+    if ((h.flags & flag_traced) != 0) [[unlikely]]
+      actor_.note_begun(ticket);
+    handler_kind kind;
+    call_result result;
+    if (alone_) {  // the common case, kept short
+      context_.begin(h);
+      kind = Module::handle_one(behaviour_, state_, context_, slot);
+      result = outcome();
+    } else {
+      kind = Module::kind_of(behaviour_, h.type);
+      if (kind == handler_kind::one)
+        result = actor_.crew.run({handler_call::what::one, actor_.index, ticket, 1}, actor_.self,
+                                 &actor_.own_mail);
+    }
+    if (kind == handler_kind::one) return conclude_one(ticket, h, result), 1;
+    if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
+    if (kind == handler_kind::wide) return begin_wide(ticket), 1;
+    std::uint32_t const count = batch_length(ticket, quota);
+    conclude_batch(ticket, count,
+                   actor_.crew.run({handler_call::what::batch, actor_.index, ticket, count}, actor_.self,
+                                   &actor_.own_mail));
+    return count;
+  }
+
+  /// The same for a run of `count` messages, which is handled as it lies if each of them goes the common way. `quota`:
+  /// at least `count`, if it is to be.
+  RONDO_CALL RONDO_HD std::uint32_t deal_with_run(std::uint32_t ticket, std::uint32_t count,
+                                                  std::uint32_t quota) {
+    mail_run const run{actor_.ring, ticket, count};
+    auto const h = run.header(0);
+    auto const kind = Module::kind_of(behaviour_, h.type);
+    bool const together = kind == handler_kind::batch;
+    if (actor_.journal != 0 || !alone_ || discarding_ || count > quota ||
+        !(together || kind == handler_kind::one)) {
+      run.unpack();
+      return deal_with(ticket, quota);
+    }
+    knows_next_ = false;
+    actor_.note_begin(h.type);
+    run_payloads copy;
+    run.copy_to(copy);
+    for (std::uint32_t i = 0;;) {
+      auto const n = !together ? 1 : count - i < most_at_once_ ? count - i : most_at_once_;
+      context_.begin(h);
+      if (together)
+        Module::handle_batch(behaviour_, state_, context_, h.type,
+                             {copy.bytes, i * run.bytes(), run.bytes(), ~0u}, n);
+      else
+        Module::handle_one(behaviour_, state_, context_, mail_in_run{h, copy.bytes + i * run.bytes()});
+      bool const ok = context_.failure() == errc::ok;
+      bool const goes_on = ok && actor_.priority_lists().has_next_in_order() && !actor_.control_waits() &&
+                           !actor_.arena.stopping();
+      if (!goes_on) [[unlikely]]
+        run.unpack(i, copy);
+      if (!ok) [[unlikely]] {
+        on_batch_failed((ticket + i) & ticket_mask, n, outcome());
+        return i + n;
+      }
+      actor_.totals.handled += n;
+      if (i == 0 && (h.flags & flag_sampled) != 0) actor_.record_latency(h.age_ns(rondo::now_ns()));
+      // `take`, because by now this may be a single message among others.
+      n == 1 ? actor_.priority_lists().take((ticket + i) & ticket_mask)
+             : actor_.priority_lists().take_many(n);
+      i += n;
+      if (i == count || !goes_on) return i;
+    }
+  }
+
+  // -- mail by windows
+
+  /// A message waits, behind `dealt` that this turn has handled: there may be many.
+  RONDO_HD void note_flood(std::uint32_t dealt) noexcept {
+    if constexpr (takes_windows) floods_ = dealt != 0 && by_windows_ && actor_.priority_lists().in_order();
+  }
+  RONDO_HD bool may_flood() const noexcept { return takes_windows && floods_ && !discarding_; }
+
+  /// Handles the messages that are in the mailbox from `ticket` on, the oldest one, as long as each of them goes the
+  /// common way and comes next. Returns how many, at most `quota`; 0 if there is none.
+  RONDO_CALL RONDO_HD std::uint32_t deal_with_window(std::uint32_t ticket, std::uint32_t quota) {
+    std::uint32_t i = 0;
+    if constexpr (takes_windows) {
+      // Copies, which stay in registers: this object is in memory.
+      auto const ring = actor_.ring;
+      auto const behaviour = behaviour_;
+      auto* const state = state_;
+      auto& cell = actor_.cell;
+      auto& sched = actor_.sched;
+      auto& status = actor_.status;
+      auto const& stop = actor_.arena.header().stop;
+      auto const* const slots = actor_.host.mail->slots;
+      auto const begun = actor_.begun;
+      // Relaxed, all: as in `look`. They are of one trip.
+      auto const comes_next = [&] {
+        auto const stops = stop.load(memory_order::relaxed);
+        auto const asked = cell.control.load(memory_order::relaxed);
+        auto const announced = cell.announced.load(memory_order::relaxed);
+        return (stops | (asked & control_mask) | announced | cell.linked) == 0;
+      };
+
+      floods_ = false;
+      auto const most = quota < mail_window::most ? quota : mail_window::most;
+      auto const count = actor_.crew.fetch({ring, ticket, most});
+      // Behind the fence of the fetch: what was announced before a message of the window was committed is seen here.
+      glance_timer glances{sched};
+      if (count == 0 || !comes_next()) return 0;
+      auto const order = release_once();  // the lanes have copied the messages
+      bool failed = false;
+      for (; i < count; ++i) {
+        if (glances.are_due() && !comes_next()) break;
+        message_slot const& slot = slots[i];
+        message_header const& h = slot.header;
+        if (h.priority != default_priority || (h.flags & flag_traced) != 0) break;
+        if (h.deadline != 0 && h.expired(rondo::now_ns())) break;
+        if constexpr (with_telemetry) status.begin(h.type, begun + i + 1);
+        context_.begin(h);
+        auto const kind = Module::handle_one(behaviour, state, context_, slot);
+        if (kind != handler_kind::one) {
+          by_windows_ = kind == handler_kind::none;
+          break;
+        }
+        failed = context_.failure() != errc::ok;
+        if (failed) break;
+        if ((h.flags & settled_flags) != 0) settle(h, context_.answered(), 0);
+        ring.give_back((ticket + i) & ticket_mask, order);
+      }
+      actor_.begun = begun + i + failed;
+      actor_.totals.handled += i;
+      cell.head = (ticket + i) & ticket_mask;
+      if (i != 0) cell.overtakes = 0;
+      floods_ = i != 0;
+      if (failed) on_handler_failed((ticket + i++) & ticket_mask, outcome());
+    }
+    return i;
+  }
+  /// Between two messages of a window, on a GPU: whether it is time to look again what comes next. What this thread
+  /// does is looked at at once; what others do, once the handlers since have taken as long as a look, a trip to the L2.
+  /// On a host it is always time.
+  class glance_timer {
+   public:
+    RONDO_HD explicit glance_timer(scheduler& sched) noexcept : sched_(sched) {
+      if constexpr (takes_windows) sched_.take_new_order();
+    }
+    RONDO_HD bool are_due() noexcept {
+#if defined(__CUDA_ARCH__)
+      auto const now = now_cycles();
+      if (!sched_.take_new_order() && now - last_ < 256) return false;
+      last_ = now;
+#endif
+      return true;
+    }
+
+   private:
+    scheduler& sched_;
+#if defined(__CUDA_ARCH__)
+    std::uint32_t last_ = now_cycles();
+#endif
+  };
+
+  RONDO_HOT RONDO_HD void prefetch_for(std::uint32_t ticket,
+                                       [[maybe_unused]] std::uint32_t quota) const noexcept {
+#if defined(__CUDA_ARCH__)
+    // What the handler will need comes together with the header. Later messages would not stay: the next look acquires.
+    prefetch(actor_.ring.slot(ticket).payload);
+    prefetch(state_);
+#else
+    if (quota == quota_) return;  // the first message is often the only one
+    prefetch(&actor_.ring.slot(ticket + prefetch_distance));
+    prefetch(actor_.ring.slot(ticket + prefetch_distance).payload + 32);
+#endif
+  }
+
+  /// How many messages from `ticket` on form a batch: same type and priority, no deadline, and next in
+  /// order.
+  RONDO_HD std::uint32_t batch_length(std::uint32_t ticket, std::uint32_t quota) const noexcept {
+    if (!actor_.priority_lists().in_order()) return 1;
+    auto most = quota < most_at_once_ ? quota : most_at_once_;
+    if (actor_.ring.slot_count < most) most = actor_.ring.slot_count;
+    message_header const& first = actor_.ring.slot(ticket).header;
+    for (std::uint32_t count = 1;;) {
+      auto const wanted = most - count < loads_at_once ? most - count : loads_at_once;
+      auto const there = actor_.ring.count_committed(ticket + count, wanted);
+      for (std::uint32_t i = 0; loads_at_once > 1 && i < there; ++i) {
+        prefetch(&actor_.ring.slot(ticket + count + i).header);
+        prefetch(actor_.ring.slot(ticket + count + i).payload);
+      }
+      for (std::uint32_t i = 0; i < there; ++i, ++count) {
+        message_header const& h = actor_.ring.slot(ticket + count).header;
+        if (h.type != first.type || h.priority != first.priority || h.deadline != 0) return count;
+      }
+      if (there < loads_at_once) return count;
+    }
+  }
+
+  /// Counts a handled message and gives its slot back. If the handler failed, applies the supervision rule.
+  RONDO_HOT RONDO_HD void conclude_one(std::uint32_t ticket, message_header const& h,
+                                       call_result const& result) {
+    if (result.failure != errc::ok) return on_handler_failed(ticket, result);
+    ++actor_.totals.handled;
+    if ((h.flags & settled_flags) != 0 || actor_.journal != 0) settle(h, result.answered, result.digest);
+    actor_.priority_lists().take(ticket);
+  }
+  RONDO_CALL RONDO_HD void conclude_batch(std::uint32_t ticket, std::uint32_t count,
+                                          call_result const& result) {
+    if (result.failure != errc::ok) return on_batch_failed(ticket, count, result);
+    actor_.totals.handled += count;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (message_header const& h = actor_.ring.slot(ticket + i).header;
+          (h.flags & settled_flags) != 0 || actor_.journal != 0)
+        settle(h, result.answered, count == 1 ? result.digest : untold_digest);
+    // A single message may have been picked by priority and need not be the oldest.
+    count == 1 ? actor_.priority_lists().take(ticket) : actor_.priority_lists().take_many(count);
+  }
+
+  /// Of the handler that context_ was given to.
+  RONDO_HOT RONDO_HD call_result outcome() const noexcept {
+    return {context_.failure(), context_.answered(), context_.how(), 0, context_.digest()};
+  }
+
+  RONDO_HD void dispose(std::uint32_t ticket, errc reason) {
+    knows_next_ = false;
+    actor_.dispose(ticket, reason);
+  }
+
+  RONDO_CALL RONDO_HD void on_handler_failed(std::uint32_t ticket, call_result const& result) {
+    knows_next_ = false;
+    actor_.on_failed(ticket, result);
+    discarding_ = actor_.state() == lifecycle::discarding;  // the rule may have terminated the actor
+  }
+  /// A failure is that of the first message, and the others come again. Rejected or stashed are all.
+  RONDO_CALL RONDO_HD void on_batch_failed(std::uint32_t ticket, std::uint32_t count, call_result result) {
+    if (result.how == unhandled::failed) return on_handler_failed(ticket, result);
+    if (count != 1) result.digest = untold_digest;
+    for (std::uint32_t i = 0; i < count; ++i) on_handler_failed((ticket + i) & ticket_mask, result);
+  }
+
+  /// Extra work for some handled messages: latency, report, missing reply. Precondition: `h` is in the ring.
+  RONDO_CALL RONDO_HD void settle(message_header const& h, bool answered, std::uint32_t digest) {
+    if ((h.flags & flag_sampled) != 0) actor_.record_latency(h.age_ns(rondo::now_ns()));
+    if (actor_.is_reported(h))
+      actor_.report(event_kind::handled, h, slot_around(h).payload, errc::ok, digest);
+    if ((h.flags & flag_wants_reply) != 0 && !answered) actor_.refuse(h, errc::no_reply);
+  }
+
+  RONDO_CALL RONDO_HD void begin_wide(std::uint32_t ticket) {
+    knows_next_ = false;
+    auto const begun =
+        actor_.crew.run({handler_call::what::tiles, actor_.index, ticket, 0}, actor_.self, &actor_.own_mail);
+    if (begun.failure != errc::ok) return on_handler_failed(ticket, begun);
+    if (begun.tiles > max_tiles) return end_wide(ticket, errc::payload_too_large);
+    auto const jobs = begun.tiles > 1 ? wide_jobs_for(actor_.arena.shape().teams) : 0;
+    for (std::uint32_t j = 0; j < jobs; ++j)
+      if (actor_.arena.job(j).try_own()) return share_tiles(actor_.arena.job(j), ticket, begun.tiles);
+    errc failure = errc::ok;
+    for (std::uint32_t t = 0; t < begun.tiles && failure == errc::ok; ++t)
+      failure = actor_.crew.run({handler_call::what::tile, actor_.index, ticket, t}, actor_.self).failure;
+    end_wide(ticket, failure);
+  }
+
+  RONDO_CALL RONDO_HD void share_tiles(wide_job& job, std::uint32_t ticket, std::uint32_t tiles) {
+    bool const stays = actor_word{actor_.cell.word.load(memory_order::relaxed)}.has(actor_word::pinned);
+    job.actor = actor_.index;
+    job.ticket = ticket;
+    job.stays = stays;
+    actor_.cell.totals.publish(actor_.totals);  // for the team that continues with the actor
+    actor_.save_own_mail();                     // likewise
+    auto const epoch = job.open(tiles);
+    actor_.arena.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
+    actor_.sched.wake(static_cast<int>(tiles) - 1);
+    std::uint32_t tile = 0;
+    bool mine = false;
+    while (job.try_claim_of(epoch, tile)) mine = run_tile(actor_.crew, job, tile, actor_.self) || mine;
+    if (stays) {
+      while (job.unfinished.load(memory_order::acquire) != 0) relax();  // other teams' last tiles
+    } else if (!mine) {
+      handed_over_ = true;  // from here on this team must not touch the actor
+      return;
+    }
+    end_wide(ticket, close(actor_.arena, job));
+  }
+
+  RONDO_CALL RONDO_HD void end_wide(std::uint32_t ticket, errc failure) {
+    call_result result{.failure = failure};
+    if (failure == errc::ok)
+      result = actor_.crew.run({handler_call::what::finish, actor_.index, ticket, 0}, actor_.self,
+                               &actor_.own_mail);
+    conclude_one(ticket, actor_.ring.slot(ticket).header, result);
+  }
+
+  static constexpr int settled_flags = flag_wants_reply | flag_sampled | flag_traced;
+
+  owned_actor<Module> actor_;
+
+  // Read once because every message needs them, and most are on a cache line that senders keep writing.
+  std::uint16_t const behaviour_ = actor_.cell.behaviour();
+  std::byte* const state_ = actor_.arena.state(actor_.cell);
+  std::uint32_t const quota_ = actor_.arena.shape().quota;
+  std::uint32_t const most_at_once_ = actor_.turn.batch();
+  bool const alone_ = actor_.team.lanes() == 1 || !Module::cooperative(behaviour_);
+  rondo::team const solo_{actor_.team.index()};
+  context context_{actor_.sched, solo_, actor_.host, actor_.self, &actor_.own_mail};
+  bool knows_next_ = false;  // what is known of the next message still holds
+  bool discarding_ = false;
+  // Its handlers run on one lane, one after the other, and nobody asks for a report of each.
+  bool by_windows_ = takes_windows && alone_ && actor_.journal == 0 && actor_.host.mail != nullptr;
+  bool floods_ = false;       // more mail waited than was handled; only by_windows_
+  bool handed_over_ = false;  // another team now owns the actor, or a pack
+
+ private:
+  /// A message of a run, as Module::handle_one takes it.
+  struct mail_in_run {
+    message_header const& header;
+    std::byte const* payload;
+  };
+
+  // Far enough ahead to hide a cache line's transfer from another core, with a few messages in flight.
+  static constexpr std::uint32_t prefetch_distance = 8;
+};
+
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// A window of mail: copies of the oldest messages of a mailbox, which the lanes of a GPU's team make side by side, so
+// that one of them can handle the messages one after the other.
+//
+// One lane alone waits for memory several times for each message: for its sequence, its header, its payload, and for a
+// fence before its slot goes back. A window waits for all of that once.
+//
+// The messages stay in their slots until they are handled: each slot goes back in its turn, so a mailbox is full
+// exactly when it holds its capacity, and what is not handled after all needs nothing to be undone.
+//
+// Threads: the lanes of the team that owns the actor (W2).
+// Ordering: the edge `commit` of each message, by one fence of the lane that has seen it and a barrier; the edge
+// `reuse` of all of them, by one fence of lane 0 behind the barrier after the copies (`release_once`).
+#pragma once
+
+#include "kernels/base/team.hpp"
+#include "kernels/mail/mail_ring.hpp"
+
+namespace rondo {
+
+/// Whether teams handle mail by windows.
+inline constexpr bool takes_windows = detail::fences_cost_trips;
+
+/// In memory that the lanes of a team share.
+struct mail_window {
+  static constexpr std::uint32_t most = 32;  // one for each lane of a warp
+  message_slot slots[most];                  // without sequences
+};
+
+/// The mail of which a window is to be made: from `ticket` on, `most` messages at most.
+struct window_request {
+  mail_ring_ref ring;
+  std::uint32_t ticket, most;
+};
+
+/// All lanes of `t`, a warp: copies the messages that are committed one after the other. Returns how many.
+RONDO_CALL RONDO_HD inline std::uint32_t fetch_mail(team const& t, window_request const& from,
+                                                    mail_window& to) noexcept {
+  // Copies, which stay in registers.
+  auto const [ring, ticket, most] = from;
+  team const lanes = t;
+  std::uint32_t missing = 0;
+  for (auto const i : lane_range{most, lanes.lane(), lanes.lanes()})
+    if (!ring.committed(ticket + i, memory_order::relaxed)) missing |= 1u << i;
+  atomic_fence(
+      memory_order::acquire);  // the edge `commit`, of what this lane has seen; then any_bits is a barrier
+  missing = lanes.any_bits(missing);
+  auto const count = missing != 0 ? static_cast<std::uint32_t>(lowest_bit(missing)) : most;
+#if defined(__CUDA_ARCH__)
+  // Whole slots in pieces of 16 bytes, adjacent lanes adjacent ones. All loads are in flight before the first store.
+  constexpr std::uint32_t pieces = sizeof(message_slot) / sizeof(uint4), rows = pieces;
+  uint4 some[rows];
+  auto const number = [&](std::uint32_t row) { return row * hardware::warp_lanes + lanes.lane(); };
+  RONDO_UNROLL
+  for (std::uint32_t row = 0; row < rows; ++row)
+    if (auto const p = number(row); p < count * pieces)
+      some[row] = reinterpret_cast<uint4 const*>(&ring.slot(ticket + p / pieces))[p % pieces];
+  RONDO_UNROLL
+  for (std::uint32_t row = 0; row < rows; ++row)
+    if (auto const p = number(row); p < count * pieces) reinterpret_cast<uint4*>(to.slots)[p] = some[row];
+#else
+  for (auto const i : lane_range{count, lanes.lane(), lanes.lanes()}) {
+    message_slot const& slot = ring.slot(ticket + i);
+    to.slots[i].header = slot.header;
+    __builtin_memcpy(to.slots[i].payload, slot.payload, max_payload_bytes);
+  }
+#endif
+  lanes.sync();
+  return count;
+}
+
+}  // namespace rondo
