@@ -66,11 +66,6 @@ class owned_actor {
     if (depth > totals.peak_depth) totals.peak_depth = depth;
   }
 
-  /// Reports that the team begins a message of this type.
-  RONDO_HOT RONDO_HD void note_begin(std::uint32_t type) noexcept {
-    if constexpr (with_telemetry) status.begin(type, ++begun);
-  }
-
   // -- control
 
   /// Carries out the pending control operations. Afterwards `paused` and `state()` are up to date.
@@ -167,7 +162,7 @@ class owned_actor {
     message_header h;
     h.type = is_room ? type_id<room> : type_id<again>;
     status.actor.store(index + 1, memory_order::relaxed);  // relaxed: only a report
-    note_begin(h.type);
+    status.begin(h.type);
     auto const result = crew.run(
         {is_room ? handler_call::what::room : handler_call::what::again, index, 0, 0}, self, &own_mail);
     if (journal != 0) report(event_kind::handled, h, nullptr, result.failure, result.digest);
@@ -402,8 +397,6 @@ class owned_actor {
   turn_terms turn;         // of the cell
   std::uint32_t own_mail;  // own_mail_bits
   team_status& status = arena.team(team.index());
-  std::uint64_t begun =
-      status.beats.load_own();  // here: on a GPU, an addition in memory would be an atomic one
   std::uint32_t const journal = arena.journal();
   mail_ring_ref ring{};
   bool has_ring = false, paused = false, mail_left = false;

@@ -46,7 +46,7 @@ class running_actor {
       return dispose(ticket, errc::terminated), 1;
     if (h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
       return dispose(ticket, errc::timed_out), 1;
-    actor_.note_begin(h.type);
+    actor_.status.begin(h.type);
     if ((h.flags & flag_traced) != 0) [[unlikely]]
       actor_.note_begun(ticket);
     handler_kind kind;
@@ -85,7 +85,7 @@ class running_actor {
       return deal_with(ticket, quota);
     }
     knows_next_ = false;
-    actor_.note_begin(h.type);
+    actor_.status.begin(h.type);
     run_payloads copy;
     run.copy_to(copy);
     for (std::uint32_t i = 0;;) {
@@ -137,7 +137,7 @@ class running_actor {
       auto& status = actor_.status;
       auto const& stop = actor_.arena.header().stop;
       auto const* const slots = actor_.host.mail->slots;
-      auto const begun = actor_.begun;
+      auto const begun = status.begun();
       // Relaxed, all: as in `look`. They are of one trip.
       auto const comes_next = [&] {
         auto const stops = stop.load(memory_order::relaxed);
@@ -160,7 +160,7 @@ class running_actor {
         message_header const& h = slot.header;
         if (h.priority != default_priority || (h.flags & flag_traced) != 0) break;
         if (h.deadline != 0 && h.expired(rondo::now_ns())) break;
-        if constexpr (with_telemetry) status.begin(h.type, begun + i + 1);
+        status.begin(h.type, begun + i + 1);
         context_.begin(h);
         auto const kind = Module::handle_one(behaviour, state, context_, slot);
         if (kind != handler_kind::one) {
@@ -172,7 +172,6 @@ class running_actor {
         if ((h.flags & settled_flags) != 0) settle(h, context_.answered(), 0);
         ring.give_back((ticket + i) & ticket_mask, order);
       }
-      actor_.begun = begun + i + failed;
       actor_.totals.handled += i;
       cell.head = (ticket + i) & ticket_mask;
       if (i != 0) cell.overtakes = 0;

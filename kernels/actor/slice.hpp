@@ -107,7 +107,6 @@ class slice : public running_actor<Module> {
     auto const behaviour = behaviour_;
     auto* const state = state_;
     auto& status = actor_.status;
-    auto const begun = actor_.begun;
     auto const self = actor_.self;
     glance_timer glances{actor_.sched};
     std::uint32_t i = 0, ended = 0, failed = 0;
@@ -125,7 +124,7 @@ class slice : public running_actor<Module> {
       auto const began_ns = h.deadline != 0 || sampled ? rondo::now_ns() : 0;
       if (h.deadline != 0 && h.expired(began_ns)) break;
       if (i == 0) show_running();
-      if constexpr (with_telemetry) status.begin(h.type, begun + i + 1);
+      status.begin(h.type);
       context_.begin(h);
       if (Module::handle_one(behaviour, state, context_, m) != handler_kind::one) break;
       if (context_.failure() != errc::ok) [[unlikely]] {
@@ -137,7 +136,6 @@ class slice : public running_actor<Module> {
       if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) actor_.refuse(h, errc::no_reply);
       then();
     }
-    actor_.begun = begun + i + failed;
     actor_.totals.accepted += i;
     actor_.totals.handled += i;
     if (failed != 0) ended = conclude_failed(at(i)->body), then();
@@ -282,8 +280,9 @@ class slice : public running_actor<Module> {
     std::uint32_t dealt = 0;
     discarding_ = actor_.state() == lifecycle::discarding;
     run_waits_ = false;
-    // The caller has looked just now.
-    while (actor_.has_ring && dealt < quota && !handed_over_ && (dealt == 0 || !actor_.is_interrupted())) {
+    // The caller has looked for commands just now. On a GPU, to look for a stop as well would be one trip more.
+    auto const goes_on = [&] { return (loads_at_once != 1 && dealt == 0) || !actor_.is_interrupted(); };
+    while (actor_.has_ring && dealt < quota && !handed_over_ && goes_on()) {
       std::uint32_t ticket = actor_.cell.head;
       if (may_flood()) {
         if (dealt == 0) show_running();

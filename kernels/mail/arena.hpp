@@ -59,10 +59,24 @@ struct alignas(64) team_status {
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
   atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
 
-  /// Records that the team begins a message of this type, the `count`th. Relaxed: only a report.
+  /// Records that the team begins a message of this type. Relaxed: only a report.
+  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
+    if constexpr (with_telemetry) {
+      type.store(message_type, memory_order::relaxed);
+      beats.add_single_writer(1);
+    }
+  }
+  /// The same for a team that counts: an addition for each message would be an atomic one on a GPU. `count`: of all that
+  /// it has begun.
   RONDO_HOT RONDO_HD void begin(std::uint32_t message_type, std::uint64_t count) noexcept {
-    type.store(message_type, memory_order::relaxed);
-    beats.store(count, memory_order::relaxed);
+    if constexpr (with_telemetry) {
+      type.store(message_type, memory_order::relaxed);
+      beats.store(count, memory_order::relaxed);
+    }
+  }
+  /// How many the team has begun. Relaxed, not load_own: what it has added is not in its L1.
+  RONDO_HD std::uint64_t begun() const noexcept {
+    return with_telemetry ? beats.load(memory_order::relaxed) : 0;
   }
 };
 

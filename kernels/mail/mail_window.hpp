@@ -46,17 +46,20 @@ RONDO_CALL RONDO_HD inline std::uint32_t fetch_mail(team const& t, window_reques
   missing = lanes.any_bits(missing);
   auto const count = missing != 0 ? static_cast<std::uint32_t>(lowest_bit(missing)) : most;
 #if defined(__CUDA_ARCH__)
-  // Whole slots in pieces of 16 bytes, adjacent lanes adjacent ones. All loads are in flight before the first store.
-  constexpr std::uint32_t pieces = sizeof(message_slot) / sizeof(uint4), rows = pieces;
+  // Whole slots in pieces of 16 bytes, adjacent lanes adjacent ones. The loads of 16 messages are under way together;
+  // those of 32 would take too many registers.
+  constexpr std::uint32_t pieces = sizeof(message_slot) / sizeof(uint4), rows = 4;
   uint4 some[rows];
-  auto const number = [&](std::uint32_t row) { return row * hardware::warp_lanes + lanes.lane(); };
-  RONDO_UNROLL
-  for (std::uint32_t row = 0; row < rows; ++row)
-    if (auto const p = number(row); p < count * pieces)
-      some[row] = reinterpret_cast<uint4 const*>(&ring.slot(ticket + p / pieces))[p % pieces];
-  RONDO_UNROLL
-  for (std::uint32_t row = 0; row < rows; ++row)
-    if (auto const p = number(row); p < count * pieces) reinterpret_cast<uint4*>(to.slots)[p] = some[row];
+  for (auto first = lanes.lane(); first < count * pieces; first += rows * hardware::warp_lanes) {
+    RONDO_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row)
+      if (auto const p = first + row * hardware::warp_lanes; p < count * pieces)
+        some[row] = reinterpret_cast<uint4 const*>(&ring.slot(ticket + p / pieces))[p % pieces];
+    RONDO_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row)
+      if (auto const p = first + row * hardware::warp_lanes; p < count * pieces)
+        reinterpret_cast<uint4*>(to.slots)[p] = some[row];
+  }
 #else
   for (auto const i : lane_range{count, lanes.lane(), lanes.lanes()}) {
     message_slot const& slot = ring.slot(ticket + i);

@@ -105,10 +105,13 @@ class ready_actors {
 
   /// A hint: whether the queues of the bands before `band` are empty.
   RONDO_HOT RONDO_HD bool nothing_before(int band) const noexcept {
-    if constexpr (loads_at_once != 1) return (bands_to_look_at() & ((1u << band) - 1)) == 0;
-    for (int b = 0; b < band; ++b)
-      if (!bands_[b].looks_empty()) return false;
-    return true;
+    if constexpr (loads_at_once != 1) {
+      return (bands_to_look_at() & ((1u << band) - 1)) == 0;
+    } else {
+      for (int b = 0; b < band; ++b)
+        if (!bands_[b].looks_empty()) return false;
+      return true;
+    }
   }
 
   /// Bits of the bands whose queues may hold something. A GPU asks all of them in one trip; a CPU looks at their

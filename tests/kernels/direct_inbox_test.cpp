@@ -24,12 +24,16 @@ struct inbox_fixture : io_fixture {
   }
   /// A handler that takes every message, but the one with the number `refused`.
   auto handler(std::uint32_t refused = ~0u) {
-    return [this, refused](actor_id to, message const& m) {
-      note n{};
-      std::memcpy(&n, m.payload, sizeof n);
-      if (to != id || n.number == refused) return false;
-      handled.push_back(n.number);
-      return true;
+    return [this, refused](std::uint32_t count, auto const& at, auto const& then) {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        auto* const s = at(i);
+        note n{};
+        if (s != nullptr) std::memcpy(&n, s->body.payload, sizeof n);
+        if (s == nullptr || s->to != id || n.number == refused) return i;
+        handled.push_back(n.number);
+        then();
+      }
+      return count;
     };
   }
 

@@ -9,7 +9,8 @@
 // co_spawn, and loses the parentheses of `(co_await x).member`. Asio's use_future needs
 // BOOST_ASIO_DISABLE_VARIABLE_TEMPLATES there, which the target rondo::runtime defines.
 //
-// A thread of the ring kernel has 128 registers, so that four blocks of four warps fit on a multiprocessor. For
+// A thread of the ring kernel has 168 registers: with fewer, it would keep some in memory on a message's way. Three
+// blocks of four warps fit on a multiprocessor, of which one is launched unless the config asks for more teams. For
 // handlers that need more, define RONDO_CUDA_REGISTERS before the include: at most 255, and fewer teams fit.
 #pragma once
 
@@ -27,7 +28,7 @@
 #include "runtime/device/cuda/cuda_program.hpp"
 
 #if !defined(RONDO_CUDA_REGISTERS)
-#define RONDO_CUDA_REGISTERS 128
+#define RONDO_CUDA_REGISTERS 168
 #endif
 
 namespace rondo {
