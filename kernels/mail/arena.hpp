@@ -66,8 +66,8 @@ struct alignas(64) team_status {
       beats.add_single_writer(1);
     }
   }
-  /// The same for a team that counts: an addition for each message would be an atomic one on a GPU. `count`: of all that
-  /// it has begun.
+  /// The same for a team that counts: an addition for each message would be an atomic one on a GPU. `count`: of all
+  /// that it has begun.
   RONDO_HOT RONDO_HD void begin(std::uint32_t message_type, std::uint64_t count) noexcept {
     if constexpr (with_telemetry) {
       type.store(message_type, memory_order::relaxed);

@@ -41,8 +41,8 @@ RONDO_CALL RONDO_HD inline std::uint32_t fetch_mail(team const& t, window_reques
   std::uint32_t missing = 0;
   for (auto const i : lane_range{most, lanes.lane(), lanes.lanes()})
     if (!ring.committed(ticket + i, memory_order::relaxed)) missing |= 1u << i;
-  atomic_fence(
-      memory_order::acquire);  // the edge `commit`, of what this lane has seen; then any_bits is a barrier
+  // The edge `commit`, of what this lane has seen. Then any_bits is a barrier of all lanes.
+  atomic_fence(memory_order::acquire);
   missing = lanes.any_bits(missing);
   auto const count = missing != 0 ? static_cast<std::uint32_t>(lowest_bit(missing)) : most;
 #if defined(__CUDA_ARCH__)
