@@ -86,7 +86,7 @@ class slice : public running_actor<Module> {
       next_ = (next_ + n) & ticket_mask;
       dealt += n;
     }
-    if (actor_.control_waits()) show_running(), actor_.obey();
+    while (actor_.control_waits()) show_running(), actor_.obey();
     if (!actor_.has_ring) actor_.look_at_word();
     actor_.note_depth();
     if (!actor_.paused) dealt += handle_mail(quota_ - dealt);
@@ -216,7 +216,7 @@ class slice : public running_actor<Module> {
     // before it is committed.
     int stays = 4;
     while (!handed_over_) {
-      if (actor_.control_waits()) actor_.obey();
+      while (actor_.control_waits()) actor_.obey();
       if (!actor_.paused && dealt < quota) {
         if constexpr (packs_mail<Module>)
           dealt += handle_or_pack(quota - dealt);

@@ -242,3 +242,17 @@ TEST_CASE("on_start runs once before any mail", "[G8]") {
   CHECK(ask(actor, get{}).value().value == 1);
   CHECK(starts() == before + 1);
 }
+
+TEST_CASE("after a restart, on_start comes before the mail that waits", "[G8]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : ""));
+  auto const rt = start(v.settings);
+  constexpr int times = 20;
+  auto const actor = rt->launch<starter>(
+      "starter", {.pinned = pinned, .supervise = {.poison_after = 1, .max_restarts = times}});
+  for (int i = 0; i < times; ++i) {
+    REQUIRE_FALSE(tell(actor, boom{}));
+    CHECK(ask(actor, get{}).value().value == 1);  // it has usually come when the restart begins
+  }
+}

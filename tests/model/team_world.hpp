@@ -153,6 +153,19 @@ struct hasty {
   }
 };
 
+/// Fails at every second note, and must have started before each.
+struct starter {
+  using messages = rondo::messages<note>;
+  bool has_started;
+  void on_start(context&) { has_started = true; }
+  void on(context& ctx, note const& n) {
+    auto& w = *team_world::here;
+    w.x().require(has_started, "on_start comes before mail");
+    w.one_ended();
+    if (n.number % 2 == 0) ctx.fail();
+  }
+};
+
 /// Shares each note's work with the other teams.
 struct worker {
   using messages = rondo::messages<note>;
@@ -282,7 +295,7 @@ struct librarian {
 };
 
 using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher,
-                             reader, librarian, quitter, hasty>;
+                             reader, librarian, quitter, hasty, starter>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   mail_window window;

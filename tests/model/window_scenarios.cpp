@@ -98,6 +98,19 @@ void window_fails(execution& x) {
   w.require_at_rest(0, slots);
 }
 
+/// An actor restarts while its mail waits.
+void window_of_starter(execution& x) {
+  team_world w{x, mailbox_of_four(), slots, ticket_mask - 1};
+  scheduler sched{w.arena()};
+  auto s = w.spec(0, slots);
+  s.behaviour = behaviours::index_of<starter>();
+  s.supervise.poison_after = 1;
+  launch_actor<behaviours>(sched, s);
+  fill_mailbox(w, s.id, slots);
+  w.team_thread(0);
+  x.run();
+}
+
 }  // namespace
 
 std::vector<scenario> window_scenarios() {
@@ -111,6 +124,8 @@ std::vector<scenario> window_scenarios() {
        bounds{1, 1}},
       {"window_interrupted", "the same when a command comes in between", window_is_interrupted, bounds{2, 1},
        bounds{1, 1}},
+      {"window_of_starter", "after a restart, on_start comes before the mail that waits", window_of_starter,
+       bounds{1, 1}, bounds{1, 1}},
       {"window_fails", "the same when a note fails", window_fails, bounds{1, 1}, bounds{1, 1}},
   };
 }
