@@ -178,8 +178,8 @@ class scheduler : public ready_actors {
   /// What the owner finds when it releases an actor. One byte: three that are stored one by one would be waited for.
   struct released {
     bool still_owned : 1 =
-        false;  // not released: a signal arrived; look at control again. Or mail, with mail_left
-    bool mail_left : 1 = false;    // and the actor is not paused
+        false;                   // not released: mail arrived (mail_left), or a signal: look at control again
+    bool mail_left : 1 = false;  // and the actor is not paused
     bool room_wanted : 1 = false;  // a sender waits for room; the caller must notify the host
   };
 

@@ -25,15 +25,6 @@ void send_runs(team_world& w, std::uint32_t sender, actor_id to, std::uint32_t c
   }
 }
 
-arena_shape mailbox_of_four() {
-  return {.actors = 1,
-          .rings = 1,
-          .ring_slots = run_length + 1,
-          .teams = 1,
-          .latency_sample_every = 1 << 20,
-          .heap_bytes = 1024};
-}
-
 /// A second run takes the slots that the first one gives back one by one.
 void runs(execution& x) {
   team_world w{x, mailbox_of_four(), 2 * run_length, ticket_mask - run_length};

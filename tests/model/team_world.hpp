@@ -306,6 +306,16 @@ inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_li
   kernel.run(limits);
 }
 
+/// One actor, one ring of four slots, and no message whose latency is sampled.
+inline arena_shape mailbox_of_four() {
+  return {.actors = 1,
+          .rings = 1,
+          .ring_slots = 4,
+          .teams = 1,
+          .latency_sample_every = 1 << 20,
+          .heap_bytes = 1024};
+}
+
 /// Launches an actor of `capacity` in cell `index`, owned by `team` if there is one.
 template <class Behaviour>
 actor_id launch_in(team_world& w, std::uint32_t index, std::uint32_t capacity,

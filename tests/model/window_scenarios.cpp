@@ -9,15 +9,6 @@ namespace {
 
 constexpr std::uint32_t slots = 4;
 
-arena_shape mailbox_of_four() {
-  return {.actors = 1,
-          .rings = 1,
-          .ring_slots = slots,
-          .teams = 1,
-          .latency_sample_every = 1 << 20,
-          .heap_bytes = 1024};
-}
-
 /// Posts `count` notes of sender 0 before the threads begin.
 void fill_mailbox(team_world& w, actor_id to, std::uint32_t count) {
   scheduler before{w.arena()};
@@ -109,6 +100,9 @@ void window_of_starter(execution& x) {
   fill_mailbox(w, s.id, slots);
   w.team_thread(0);
   x.run();
+  auto const t = w.totals(0);
+  x.require(t.accepted == slots && t.handled == slots / 2 && t.dead == slots / 2 && t.failures == slots / 2,
+            "each note is counted as what became of it");
 }
 
 }  // namespace
