@@ -138,14 +138,14 @@ struct fragile {
   }
 };
 
-/// Sends itself an urgent note for each of sender 0.
+/// Sends itself an urgent note for each of sender 0 from number 2 on: by then it handles a window.
 struct hasty {
   using messages = rondo::messages<note>;
   bool waits;
   void on(context& ctx, note const& n) {
     auto& w = *team_world::here;
     w.x().require(waits == (n.sender == 1), "what an actor sends itself urgently comes next");
-    waits = n.sender == 0;
+    waits = n.sender == 0 && n.number >= 2;
     if (waits)
       w.x().require(ctx.tell(ctx.self_as<hasty>(), note{1, n.number}, {.priority = 255}) == errc::ok,
                     "there is room");

@@ -55,12 +55,13 @@ void window_is_overtaken(execution& x) {
 
 /// An actor sends itself an urgent note for each of a window.
 void window_of_hasty(execution& x) {
-  team_world w{x, mailbox_of_four(), 2 * (slots - 1), ticket_mask - 1};
+  constexpr std::uint32_t of_window = 2;
+  team_world w{x, mailbox_of_four(), slots + of_window, ticket_mask - 1};
   auto const id = launch_in<hasty>(w, 0, slots);
-  fill_mailbox(w, id, slots - 1);
+  fill_mailbox(w, id, slots);
   w.team_thread(0);
   x.run();
-  w.require_at_rest(0, 2 * (slots - 1));
+  w.require_at_rest(0, slots + of_window);
 }
 
 /// The actor is put to sleep while it handles a window, and woken.
