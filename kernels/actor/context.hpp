@@ -347,7 +347,7 @@ class context : public message_outcome, public host_requests<context>, public se
     if (held == 0) return;
     mail_ring_ref const ring = scheduler_.arena().ring_at(held);
     scheduler_.note_new_order();
-    priority_lists_ref{cell, ring, 0}.unstash();
+    priority_lists_ref{scheduler_.arena(), cell, ring}.unstash();
   }
   RONDO_HD bool is_waited_for() const noexcept {
     arena_ref const& arena = scheduler_.arena();

@@ -52,9 +52,10 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.supervise = spec.supervise;
   cell.turn = turn_terms::of(spec.batch != 0 ? spec.batch : max_batch, 0);
   cell.state_offset = spec.state_offset;
-  cell.window_start_ns = 0;
+  cell.window_start_ms = 0;
   cell.window_restarts = 0;
-  cell.head = cell.linked = 0;
+  cell.set_head(0);
+  cell.linked = 0;
   cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
   cell.overtakes = 0;
   cell.tail_seen.store(0, memory_order::relaxed);
@@ -93,6 +94,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
       slots.pending().count = slots.stash().count = 0;
     }
   }
+  if (arena.has_gates()) cell.gate.open(spec.id.generation);
   auto bits = cell.word.load(memory_order::relaxed);
   for (;;) {
     auto word = actor_word{bits & actor_word::queued_mask}
@@ -107,6 +109,7 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
     // Release: publishes the cell to senders and to the first owner.
     if (cell.word.compare_exchange(bits, word.bits(), memory_order::release, memory_order::relaxed)) break;
   }
+  if (arena.has_gates() && spec.ring_id != 0) cell.gate.attach(spec.ring_id, spec.capacity);  // M3
   if (spec.pinned) {
     // Relaxed: the team's claim acquires the cell. A claim that comes too early fails, and the doorbell triggers
     // another.

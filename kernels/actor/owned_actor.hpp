@@ -29,7 +29,7 @@ class owned_actor {
   }
 
   RONDO_HD priority_lists_ref priority_lists() const noexcept {
-    return {cell, ring, arena.shape().starvation_limit};
+    return {arena, cell, ring};
   }
   RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
@@ -124,6 +124,7 @@ class owned_actor {
 
   /// Refuses new mail from now on. The following slices handle or discard the waiting messages.
   RONDO_CALL RONDO_HD void close_as(lifecycle next) {
+    if (arena.has_gates()) cell.gate.close();
     cell.word.fetch_and(~(actor_word::open | actor_word::paused),
                         memory_order::relaxed);  // relaxed: as above
     look_at_word();
@@ -308,32 +309,37 @@ class owned_actor {
   }
 
   RONDO_HD bool may_restart() noexcept {
-    auto const now = now_ns();
-    if (now - cell.window_start_ns > std::uint64_t{cell.supervise.within_ms} * 1'000'000) {
-      cell.window_start_ns = now;
+    auto const now = static_cast<std::uint32_t>(now_ns() / 1'000'000);
+    if (now - cell.window_start_ms > cell.supervise.within_ms) {
+      cell.window_start_ms = now;
       cell.window_restarts = 0;
     }
-    return ++cell.window_restarts <= cell.supervise.max_restarts;
+    if (cell.window_restarts >= cell.supervise.max_restarts) return false;
+    ++cell.window_restarts;
+    return true;
   }
 
   // -- termination and release
 
   /// Terminates a closing actor that has no mail left. True if the actor is gone: the caller no longer owns it.
   RONDO_CALL RONDO_HD bool end_when_empty() {
-    auto bits = cell.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
-    if (actor_word{bits}.ring() != 0) {
+    std::uint64_t bits = 0;
+    std::uint32_t held = 0;
+    do {
+      bits = cell.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
+      held = actor_word{bits}.ring();
+      if (held == 0) continue;
       sched.adopt_ring(cell, actor_word{bits});
       if (auto const left = (actor_word{bits}.tail() - cell.head) & ticket_mask; left != 0) {
         // If not, a sender is still writing.
         if (!priority_lists().has_more_than_stash(left)) close_as(lifecycle::discarding);
         return false;
       }
-    }
+    } while (!sched.end_gate(cell, held, self.generation + 1));
     sched.publish(cell, actor_word{bits}, totals, true);
     device_event r{.kind = event_kind::terminated, .actor = self, .behaviour = cell.behaviour()};
     r.body.bytes = sizeof totals;
     __builtin_memcpy(r.body.payload, &totals, sizeof totals);
-    auto const held = actor_word{bits}.ring();
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
     cell.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
     cell.control.store(control_for(self.generation + 1, 0),

@@ -137,6 +137,7 @@ class running_actor {
       auto& status = actor_.status;
       auto const& stop = actor_.arena.header().stop;
       auto const* const slots = actor_.host.mail->slots;
+      bool const gates = actor_.arena.has_gates();
       auto const begun = status.begun();
       // Relaxed, all: as in `look`. They are of one trip.
       auto const comes_next = [&] {
@@ -170,10 +171,10 @@ class running_actor {
         failed = context_.failure() != errc::ok;
         if (failed) break;
         if ((h.flags & settled_flags) != 0) settle(h, context_.answered(), 0);
-        ring.give_back((ticket + i) & ticket_mask, order);
+        cell.set_head(ticket + i + 1);
+        gates ? cell.gate.give_room(1, order) : ring.give_back((ticket + i) & ticket_mask, order);
       }
       actor_.totals.handled += i;
-      cell.head = (ticket + i) & ticket_mask;
       if (i != 0) cell.overtakes = 0;
       floods_ = i != 0;
       if (failed) on_handler_failed((ticket + i++) & ticket_mask, outcome());

@@ -2,14 +2,15 @@
 //
 // Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
 // generation.
-// Threads: every sender reads the fields under "senders". Only `word`, `announced`, and `control` are written by
-// threads other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
+// Threads: every sender reads the fields under "senders". Only `word`, `gate`, `announced`, and `control` are written
+// by threads other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
 #pragma once
 
 #include "kernels/base/counters.hpp"
 #include "kernels/base/message.hpp"
 #include "kernels/base/status.hpp"
 #include "kernels/mail/actor_word.hpp"
+#include "kernels/mail/mail_gate.hpp"
 #include "kernels/mail/own_mail.hpp"
 
 namespace rondo {
@@ -107,13 +108,13 @@ class mailbox_limits {
 
 /// What an owner needs to know when its turn begins.
 struct turn_terms {
-  std::uint32_t bits;
+  std::uint16_t bits;
   RONDO_HD static constexpr turn_terms of(std::uint32_t batch, std::uint32_t own_mail) noexcept {
-    return {batch | own_mail << 16};
+    return {static_cast<std::uint16_t>(batch | own_mail << 8)};
   }
   /// The most messages that a batch handler gets at once.
-  RONDO_HD constexpr std::uint32_t batch() const noexcept { return bits & 0xffff; }
-  RONDO_HD constexpr std::uint32_t own_mail() const noexcept { return bits >> 16; }  // own_mail_bits
+  RONDO_HD constexpr std::uint32_t batch() const noexcept { return bits & 0xff; }
+  RONDO_HD constexpr std::uint32_t own_mail() const noexcept { return bits >> 8; }  // own_mail_bits
 };
 
 /// Cache lines that different threads write at a high rate are in different pairs of lines, because processors fetch
@@ -121,6 +122,7 @@ struct turn_terms {
 struct alignas(128) actor_cell {
   // -- senders: written for each message
   atomic<std::uint64_t> word;
+  mail_gate gate;                // where the arena has gates
   atomic<std::uint64_t> limits;  // mailbox_limits, exact; a stale sender may read a successor's
   atomic<std::uint32_t> generation;
   atomic<std::uint32_t> behaviour_index;  // in the module; a snapshot may read a successor's
@@ -128,11 +130,10 @@ struct alignas(128) actor_cell {
   atomic<std::uint32_t> team;             // of a pinned actor; a late sender may wake a successor's in vain
   supervision supervise;
   std::uint64_t state_offset;     // of the behaviour's object in the arena
-  std::uint64_t window_start_ns;  // owner: start of the restart window
-  std::uint32_t window_restarts;  // owner
-
-  latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
-  turn_terms turn;            // an owner keeps its own copy
+  std::uint32_t window_start_ms;  // owner: start of the restart window
+  std::uint16_t window_restarts;  // owner
+  turn_terms turn;                // an owner keeps its own copy
+  latency_histogram latency;      // its first line, which is in the senders' pair, counts the longest durations
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
@@ -152,6 +153,10 @@ struct alignas(128) actor_cell {
   RONDO_HD bool is_full(actor_word then) const noexcept {
     if (then.ring() == 0 || then.ring() != held_ring.load_own()) return false;
     return ((then.tail() - head) & ticket_mask) >= mailbox_limits{limits.load_own()}.capacity();
+  }
+  /// Owner only. Relaxed: where there are gates, senders that find no room read it.
+  RONDO_HOT RONDO_HD void set_head(std::uint32_t ticket) noexcept {
+    as_atomic(head).store(ticket & ticket_mask, memory_order::relaxed);
   }
   /// For the team that runs the actor.
   RONDO_HD std::uint16_t behaviour() const noexcept {

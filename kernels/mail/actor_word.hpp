@@ -1,19 +1,21 @@
-// An actor's 64-bit word: the state that every sender and team changes with a single compare-exchange.
+// An actor's 64-bit word: the state that every sender and team changes with a single exchange.
 //
-//   bits  0..27  tail: the ticket of the next message (see mail_ring.hpp)
-//   bits 28..47  ring: the mail ring that the actor holds; 0: none
-//   bits 48..51  queued: one bit for each band whose ready queue holds the actor
-//   bit  52      running: a team owns the actor
-//   bit  53      open: messages are accepted
-//   bit  54      paused: deactivated; keeps its mail, which does not make it run
-//   bit  55      pinned: a dedicated team polls it while running
-//   bit  56      signalled: a control operation is pending (actor_cell::control)
-//   bit  57      room_wanted: a sender waits for room
-//   bits 58..63  the low bits of the generation
+//   bits  0..19  ring: the mail ring that the actor holds; 0: none
+//   bits 20..23  queued: one bit for each band whose ready queue holds the actor
+//   bit  24      running: a team owns the actor
+//   bit  25      open: messages are accepted
+//   bit  26      paused: deactivated; keeps its mail, which does not make it run
+//   bit  27      pinned: a dedicated team polls it while running
+//   bit  28      signalled: a control operation is pending (actor_cell::control)
+//   bit  29      room_wanted: a sender waits for room
+//   bits 30..35  the low bits of the generation
+//   bits 36..63  tail: the ticket of the next message (see mail_ring.hpp). Highest, so that an addition to it changes
+//                nothing else
 //
 // Invariants
 //
-//  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits.
+//  W1 A ticket is reserved only while `open`, by the same compare-exchange that checks the generation's low bits; or by
+//     a sender that has passed the mailbox's gate (mail_gate.hpp).
 //
 //  W2 An actor that is `running` has one owner: the team whose compare-exchange set the bit. Only the owner takes
 //     messages.
@@ -46,24 +48,24 @@ inline constexpr std::uint32_t ticket_mask = 0x0fff'ffffu;
 
 class actor_word {
  public:
-  static constexpr std::uint64_t running = 1ull << 52, open = 1ull << 53, paused = 1ull << 54,
-                                 pinned = 1ull << 55, signalled = 1ull << 56, room_wanted = 1ull << 57;
-  static constexpr std::uint64_t queued_mask = 0xfull << 48, ring_mask = 0xf'ffffull << 28,
-                                 flag_mask = 0x3ffull << 48;
+  static constexpr std::uint64_t running = 1ull << 24, open = 1ull << 25, paused = 1ull << 26,
+                                 pinned = 1ull << 27, signalled = 1ull << 28, room_wanted = 1ull << 29;
+  static constexpr std::uint64_t queued_mask = 0xfull << 20, ring_mask = 0xf'ffffull,
+                                 flag_mask = 0x3ffull << 20;
 
   RONDO_HD constexpr explicit actor_word(std::uint64_t bits) noexcept : bits_(bits) {}
 
   RONDO_HD constexpr std::uint64_t bits() const noexcept { return bits_; }
   RONDO_HD constexpr std::uint32_t tail() const noexcept {
-    return static_cast<std::uint32_t>(bits_) & ticket_mask;
+    return static_cast<std::uint32_t>(bits_ >> tail_shift);
   }
   RONDO_HD constexpr std::uint32_t ring() const noexcept {
-    return static_cast<std::uint32_t>((bits_ & ring_mask) >> 28);
+    return static_cast<std::uint32_t>(bits_ & ring_mask);
   }
   RONDO_HD constexpr bool has(std::uint64_t flag) const noexcept { return (bits_ & flag) != 0; }
   RONDO_HD constexpr bool queued() const noexcept { return has(queued_mask); }
   RONDO_HD constexpr bool of_generation(std::uint32_t generation) const noexcept {
-    return (bits_ >> 58) == (generation & 0x3f);
+    return (bits_ >> generation_shift & 0x3f) == (generation & 0x3f);
   }
 
   RONDO_HD constexpr actor_word with(std::uint64_t flag) const noexcept { return actor_word{bits_ | flag}; }
@@ -71,20 +73,25 @@ class actor_word {
     return actor_word{bits_ & ~flag};
   }
   RONDO_HD constexpr actor_word with_tail(std::uint32_t tail) const noexcept {
-    return actor_word{(bits_ & ~std::uint64_t{ticket_mask}) | (tail & ticket_mask)};
+    return actor_word{(bits_ & ((1ull << tail_shift) - 1)) | tickets(tail)};
   }
   RONDO_HD constexpr actor_word with_ring(std::uint32_t ring) const noexcept {
-    return actor_word{(bits_ & ~ring_mask) | std::uint64_t{ring} << 28};
+    return actor_word{(bits_ & ~ring_mask) | ring};
   }
   RONDO_HD constexpr actor_word with_generation(std::uint32_t generation) const noexcept {
-    return actor_word{(bits_ & ~(0x3full << 58)) | std::uint64_t{generation & 0x3f} << 58};
+    return actor_word{(bits_ & ~(0x3full << generation_shift)) | std::uint64_t{generation & 0x3f}
+                                                                     << generation_shift};
+  }
+  /// What an addition to the bits takes: this many tickets.
+  RONDO_HD static constexpr std::uint64_t tickets(std::uint32_t count) noexcept {
+    return std::uint64_t{count} << tail_shift;
   }
 
   /// The word of an actor that is idle and holds no ring.
   RONDO_HD static constexpr actor_word idle(std::uint32_t generation) noexcept {
     return actor_word{open}.with_generation(generation);
   }
-  RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (48 + band); }
+  RONDO_HD static constexpr std::uint64_t queued_in(int band) noexcept { return 1ull << (20 + band); }
 
   /// Whether a message of `band` must put the actor in that band's queue: it is not running, not paused, and not
   /// in a queue that is served at least as soon. Urgent mail also queues an actor that is running, because its owner
@@ -92,7 +99,7 @@ class actor_word {
   /// doorbell.
   RONDO_HD constexpr bool needs_queueing(int band) const noexcept {
     if (has(pinned)) return !has(running | paused);
-    std::uint64_t const as_urgent = ((2ull << band) - 1) << 48;
+    std::uint64_t const as_urgent = ((2ull << band) - 1) << 20;
     std::uint64_t const served = band < band_of(default_priority) ? paused : running | paused;
     return !has(served | as_urgent);
   }
@@ -102,6 +109,8 @@ class actor_word {
   }
 
  private:
+  static constexpr int generation_shift = 30, tail_shift = 36;
+
   std::uint64_t bits_;
 };
 

@@ -24,6 +24,7 @@ struct arena_shape {
   std::uint32_t latency_sample_every = 16;  // a power of two
   std::uint32_t handler_limit_ms = 1000;
   rondo::log_level log_level = rondo::log_level::info;  // the least that handlers log
+  bool gates = false;  // mailboxes have gates (mail_gate.hpp): for a device with a grid of teams
   std::uint64_t heap_bytes = 1 << 20;                   // actor states, and rings larger than ring_slots
 };
 
@@ -121,6 +122,7 @@ class arena_ref {
     cells_ = header_->shape.actors;
     first_cell_ = at<actor_cell>(header_->cells);
     ring_table_ = at<ring_entry>(header_->ring_table);
+    gates_ = header_->shape.gates;
   }
 
   /// Bytes that an arena of `shape` needs.
@@ -134,6 +136,14 @@ class arena_ref {
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
+  /// Whether senders take room and tickets at a gate (mail_gate.hpp). Always on a GPU.
+  RONDO_HOT RONDO_HD bool has_gates() const noexcept {
+#if defined(__CUDA_ARCH__)
+    return true;
+#else
+    return gates_;
+#endif
+  }
   /// The epoch in which the mailbox with this index admits messages across a bus; see L5 of queue_pair.hpp. Those for
   /// reserved room have their own. The actors of a cell share it one after the other.
   RONDO_HD atomic<std::uint32_t>& epoch(std::uint32_t index, bool reserved) const noexcept {
@@ -160,6 +170,17 @@ class arena_ref {
   RONDO_HOT RONDO_HD mail_ring_ref held_ring_at(std::uint32_t id) const noexcept {
     return ring_in(ring_table_[id].place.load_own());
   }
+  /// Where there are gates: how many messages wait in the mailbox of a cell with this word, as its owner has shown it
+  /// last.
+  RONDO_HD std::uint32_t waiting(actor_cell const& cell, actor_word word) const noexcept {
+    if (word.ring() == 0) return 0;
+    // Acquire: the head in that ring. Until the owner has adopted it, nothing was taken.
+    bool const adopted = cell.held_ring.load(memory_order::acquire) == word.ring();
+    auto const head =
+        adopted ? as_atomic(cell.head).load(memory_order::relaxed) : ring(word.ring()).saved_tail();
+    auto const waiting = (word.tail() - head) & ticket_mask;
+    return waiting <= ticket_mask / 2 ? waiting : 0;  // the head is newer than the word
+  }
   RONDO_HD ready_queue_ref ready(int band) const noexcept {
     return {at<ready_positions>(header_->ready_positions_at) + band,
             at<ready_entry>(header_->ready_entries_at) + std::uint64_t(band) * header_->ready_entries,
@@ -185,6 +206,7 @@ class arena_ref {
   arena_header* header_ = nullptr;
   actor_cell* first_cell_ = nullptr;
   std::uint32_t first_actor_ = 0, cells_ = 0;
+  bool gates_ = false;
   ring_entry* ring_table_ = nullptr;
 };
 

@@ -48,9 +48,9 @@ RONDO_HOT RONDO_HD inline void announce_priority(actor_cell& cell, mail_ring_ref
 
 class priority_lists_ref {
  public:
-  RONDO_HOT RONDO_HD priority_lists_ref(actor_cell& cell, mail_ring_ref const& ring,
-                                        std::uint32_t starvation_limit) noexcept
-      : cell_(cell), ring_(ring), limit_(starvation_limit) {}
+  RONDO_HOT RONDO_HD priority_lists_ref(arena_ref const& arena, actor_cell& cell,
+                                        mail_ring_ref const& ring) noexcept
+      : arena_(arena), cell_(cell), ring_(ring) {}
 
   /// Sets `ticket` to the slot to handle next, and returns how many messages begin there: more than one if it is a run
   /// (mail_run.hpp), 0 if no message is committed.
@@ -71,7 +71,7 @@ class priority_lists_ref {
     link_announced();
     bool const any_plain = has_plain();
     if (!any_plain && !has_listed()) return false;
-    if (cell_.overtakes >= limit_)
+    if (cell_.overtakes >= arena_.shape().starvation_limit)
       ticket = oldest();
     else if (has_listed() && (!any_plain || highest() >= default_priority))  // P4
       ticket = ring_ticket(list(highest()).first);
@@ -96,8 +96,7 @@ class priority_lists_ref {
   RONDO_HOT RONDO_HD void take(std::uint32_t ticket) noexcept {
     if (!in_order()) [[unlikely]]
       return take_linked(ticket);
-    ring_.give_back(ticket);
-    cell_.head = (ticket + 1) & ticket_mask;
+    give_back();
     cell_.overtakes = 0;
   }
   RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
@@ -107,9 +106,8 @@ class priority_lists_ref {
       __builtin_memcpy(ring_.slots[hole].payload, ring_.slots[i].payload, max_payload_bytes);
       is_linked(i) ? move_link(i, hole) : link_last(hole, cell_.head);
     }
-    ring_.give_back(cell_.head);
     if (cell_.first_plain == cell_.head) cell_.first_plain = (cell_.head + 1) & ticket_mask;
-    cell_.head = (cell_.head + 1) & ticket_mask;
+    give_back();
   }
 
   /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
@@ -118,9 +116,7 @@ class priority_lists_ref {
       for (; count != 0; --count) take_linked(cell_.head);
       return;
     }
-    auto const order = release_once();
-    for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((cell_.head + i) & ticket_mask, order);
-    cell_.head = (cell_.head + count) & ticket_mask;
+    give_back(count);
   }
 
   /// Stashes a message, once its handler has returned: the one that `pick` chose, or a plain one. Its slot does not
@@ -210,6 +206,13 @@ class priority_lists_ref {
   static constexpr std::uint32_t linked_bit = 1u << 30, stashed_bit = 1u << 31;
   static_assert(((linked_bit | stashed_bit) & ticket_mask) == 0);
 
+  /// Gives the slots of the `count` oldest messages back to the senders.
+  RONDO_HOT RONDO_HD void give_back(std::uint32_t count = 1) noexcept {
+    auto const first = cell_.head;
+    cell_.set_head(first + count);
+    if (arena_.has_gates()) return cell_.gate.give_room(count, memory_order::release);
+    for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((first + i) & ticket_mask);
+  }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {
     return ticket & (ring_.slot_count - 1);
   }
@@ -362,9 +365,9 @@ class priority_lists_ref {
       ring_.link(moved.next).previous = to;
   }
 
+  arena_ref const& arena_;
   actor_cell& cell_;
   mail_ring_ref const& ring_;
-  std::uint32_t limit_;
 };
 
 }  // namespace rondo

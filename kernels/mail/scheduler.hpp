@@ -31,7 +31,8 @@ class scheduler : public ready_actors {
   /// Sends one message. Fails with actor_gone, mailbox_full, or arena_full.
   RONDO_HOT RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
                                std::uint32_t bytes, bool want_room = false) noexcept {
-    bool const may_be_first = has_short_way && spare_ring_ != 0 && header.priority == default_priority;
+    bool const may_be_first =
+        has_short_way && sender_.spare_ring != 0 && header.priority == default_priority && !arena_.has_gates();
     if (may_be_first && post_first(to, header, payload, bytes)) return errc::ok;
     return post_to_any(to, header, payload, bytes, want_room);
   }
@@ -189,7 +190,8 @@ class scheduler : public ready_actors {
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0,
                             bool may_stay = false) noexcept {
     actor_cell& cell = arena_.cell(index);
-    if (has_short_way && was_kept_ && own_mail == 0 && release_with_ring(cell, totals)) return {};
+    if (has_short_way && was_kept_ && own_mail == 0 && !arena_.has_gates() && release_with_ring(cell, totals))
+      return {};
     auto bits = cell.word.load(polling);
     for (;;) {
       actor_word const word{bits};
@@ -206,6 +208,10 @@ class scheduler : public ready_actors {
       bool const queueing = (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = waiting == 0 && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
+      if (give_ring && !leave_gate(cell, word.ring())) {
+        bits = cell.word.load(memory_order::acquire);
+        continue;
+      }
       publish(cell, word, totals, give_ring);
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.queued_for(band);
@@ -215,7 +221,10 @@ class scheduler : public ready_actors {
       }
       // Release: the next owner sees this one's work. Acquire on failure: a ring that a sender attached.
       if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
-        if (give_ring) cell.held_ring.store(word.ring(), memory_order::relaxed);
+        if (give_ring) {
+          cell.held_ring.store(word.ring(), memory_order::relaxed);
+          if (arena_.has_gates()) cell.gate.attach(word.ring(), capacity_of(cell));
+        }
         continue;
       }
       if (give_ring) keep_or_give_back(word.ring());
@@ -233,16 +242,32 @@ class scheduler : public ready_actors {
     auto const idle = word.without(actor_word::running).with_ring(0).with_tail(0);
     bool const is_plain = (idle.bits() & actor_word::flag_mask) == actor_word::open;
     if (!is_plain || ring == 0 || ring != cell.held_ring.load_own() || word.tail() != cell.head ||
-        spare_ring_ != 0 || arena_.ring(ring).dedicated != 0 || !rings_are_plenty(arena_))
+        sender_.spare_ring != 0 || arena_.ring(ring).dedicated != 0 || !rings_are_plenty(arena_))
       return false;
     publish(cell, word, totals, true);
     cell.held_ring.store(0, memory_order::relaxed);
     // Release: the next owner sees this one's work. Relaxed on failure: the caller loads the word again.
     if (cell.word.compare_exchange(bits, idle.bits(), memory_order::release, memory_order::relaxed)) {
-      spare_ring_ = ring;
+      sender_.spare_ring = ring;
       return true;
     }
     cell.held_ring.store(ring, memory_order::relaxed);
+    return false;
+  }
+
+  /// Takes the ring that the actor's word still holds from the gate, if there is one. False, after a pause, if a sender
+  /// is between two steps: perhaps mail comes. Owner only.
+  RONDO_HD bool leave_gate(actor_cell& cell, std::uint32_t ring) const noexcept {
+    if (!arena_.has_gates() || cell.gate.detach(ring, capacity_of(cell))) return true;
+    relax();
+    return false;
+  }
+
+  /// Ends the closed gate of an actor whose word holds this ring, if there is one. False, after a pause, if a sender is
+  /// between two steps: perhaps mail comes. Owner only.
+  RONDO_HD bool end_gate(actor_cell& cell, std::uint32_t ring, std::uint32_t next_generation) const noexcept {
+    if (!arena_.has_gates() || cell.gate.end(ring, capacity_of(cell), next_generation)) return true;
+    relax();
     return false;
   }
 
@@ -250,8 +275,8 @@ class scheduler : public ready_actors {
   RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
     if (word.ring() == cell.held_ring.load_own()) return;
     acquire_found();
-    cell.head = arena_.ring(word.ring()).saved_tail();
-    cell.held_ring.store(word.ring(), memory_order::relaxed);
+    cell.set_head(arena_.ring(word.ring()).saved_tail());
+    cell.held_ring.store(word.ring(), memory_order::release);  // for arena_ref::waiting
   }
 
   /// Adds to `totals.accepted` the tickets that senders have taken as of `word`, and publishes `totals`. With
@@ -296,9 +321,9 @@ class scheduler : public ready_actors {
   RONDO_CALL RONDO_HD bool post_first(actor_id to, message_header const& header, void const* payload,
                                       std::uint32_t bytes) noexcept {
     std::uint32_t ticket = 0;
-    if (!reserve_first(arena_, to, spare_ring_, ticket)) return false;
-    auto const ring = arena_.ring_at(spare_ring_);
-    spare_ring_ = 0;
+    if (!reserve_first(arena_, to, sender_.spare_ring, ticket)) return false;
+    auto const ring = arena_.ring_at(sender_.spare_ring);
+    sender_.spare_ring = 0;
     write(ring, ticket, header, payload, bytes);
     int const band = band_of(default_priority);
     if (!keep(to.index, band)) push_and_wake(to.index, band);
@@ -315,22 +340,22 @@ class scheduler : public ready_actors {
   }
   RONDO_HOT RONDO_HD reservation take_tickets(actor_id to, std::uint8_t priority, std::uint32_t count,
                                               bool want_room) noexcept {
-    bool const had_spare = spare_ring_ != 0;
-    auto const r = reserve(arena_, to, priority, count, want_room, spare_ring_);
-    if (spare_ring_ != 0 && !had_spare) [[unlikely]]
+    bool const had_spare = sender_.spare_ring != 0;
+    auto const r = reserve(arena_, to, priority, count, want_room, sender_);
+    if (sender_.spare_ring != 0 && !had_spare) [[unlikely]]
       give_up_spare();  // not needed after all: let another thread have it
     return r;
   }
 
   RONDO_CALL RONDO_HD void give_up_spare() noexcept {
-    if (spare_ring_ != 0) push_free_ring(arena_, spare_ring_);
-    spare_ring_ = 0;
+    if (sender_.spare_ring != 0) push_free_ring(arena_, sender_.spare_ring);
+    sender_.spare_ring = 0;
   }
 
   /// Keeps an actor's old ring for the next actor that needs one: its slots are still in this core's cache.
   RONDO_HD void keep_or_give_back(std::uint32_t ring) noexcept {
-    if (spare_ring_ == 0 && rings_are_plenty(arena_))
-      spare_ring_ = ring;
+    if (sender_.spare_ring == 0 && rings_are_plenty(arena_))
+      sender_.spare_ring = ring;
     else
       push_free_ring(arena_, ring);
   }
@@ -368,15 +393,19 @@ class scheduler : public ready_actors {
       make_ready(arena_.cell(index), index, 0, true);
   }
 
+  RONDO_HD static std::uint32_t capacity_of(actor_cell const& cell) noexcept {
+    return mailbox_limits{cell.limits.load_own()}.capacity();
+  }
+
   /// Of the `waiting` messages. -1: all of them are stashed.
   RONDO_HD int most_urgent_band(actor_cell& cell, actor_word word, std::uint32_t waiting) const noexcept {
     mail_ring_ref const ring = arena_.held_ring_at(word.ring());
-    priority_lists_ref lists{cell, ring, arena_.shape().starvation_limit};
+    priority_lists_ref lists{arena_, cell, ring};
     return lists.has_more_than_stash(waiting) ? band_of(lists.most_urgent()) : -1;
   }
 
   std::uint32_t sample_mask_ = 0;  // latency_sample_every - 1
-  std::uint32_t spare_ring_ = 0;   // a mail ring that this thread holds; 0: none
+  sender sender_;
   std::uint32_t kept_in_a_row_ = 0;
   std::uint32_t looks_ = 0;
   bool new_order_ = false;

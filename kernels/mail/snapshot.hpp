@@ -48,8 +48,11 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
-/// Likewise, for an actor with this word. Wrong if the actor gives its ring back during the call.
-RONDO_HD inline std::uint32_t count_waiting(arena_ref const& arena, actor_word word) noexcept {
+/// Likewise, for an actor with this word. Wrong if the actor gives its ring back during the call. Where there are gates,
+/// owners do not mark slots, and this is as far as the owner has come.
+RONDO_HD inline std::uint32_t count_waiting(arena_ref const& arena, actor_cell const& cell,
+                                            actor_word word) noexcept {
+  if (arena.has_gates()) return arena.waiting(cell, word);
   return word.ring() == 0 ? 0 : count_waiting(arena.ring_at(word.ring()), word.tail());
 }
 
@@ -63,7 +66,7 @@ RONDO_HD inline std::uint32_t estimate_waiting(arena_ref const& arena, actor_id 
   actor_word const word{cell.word.load(memory_order::acquire)};  // acquire: the ring that it names
   // Relaxed: a newer generation differs.
   if (!word.has(actor_word::open) || cell.generation.load(memory_order::relaxed) != of.generation) return 0;
-  return count_waiting(arena, word);
+  return count_waiting(arena, cell, word);
 }
 
 namespace detail {
@@ -83,7 +86,7 @@ RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& c
   s.generation = cell.generation.load(memory_order::relaxed);
   s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
-  s.waiting = count_waiting(arena, word);
+  s.waiting = count_waiting(arena, cell, word);
   actor_totals again;
   // Relaxed: the loads before it acquire.
   if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
@@ -110,7 +113,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
       s.generation = cell.generation.load(memory_order::relaxed);
       s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
       // The mailbox can be counted while the owner publishes. Acquire: the ring that the word names.
-      s.waiting = count_waiting(arena, actor_word{cell.word.load(memory_order::acquire)});
+      s.waiting = count_waiting(arena, cell, actor_word{cell.word.load(memory_order::acquire)});
       break;
     }
     relax();

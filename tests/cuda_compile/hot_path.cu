@@ -10,8 +10,8 @@ extern "C" {
 /// A sender reserves a slot of a mailbox that has a ring, fills it and commits it.
 __global__ void mailbox_send(arena_ref arena, actor_id to, message_header header, std::uint64_t payload,
                              reservation* out) {
-  std::uint32_t spare = 0;
-  auto const r = reserve(arena, to, default_priority, 1, false, spare);
+  sender from;
+  auto const r = reserve(arena, to, default_priority, 1, false, from);
   if (r.status == errc::ok) fill(r.ring, r.ticket, header, &payload, sizeof payload);
   out->status = r.status;
   out->queue_band = r.queue_band;

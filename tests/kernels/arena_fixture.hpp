@@ -61,9 +61,9 @@ inline message_header note_header(std::uint8_t priority = default_priority) {
 /// Reserves as a host thread does, which does not keep a ring for itself.
 inline reservation reserve(arena_ref const& arena, actor_id to, std::uint8_t priority, std::uint32_t count,
                            bool want_room) {
-  std::uint32_t spare_ring = 0;
-  auto const r = rondo::reserve(arena, to, priority, count, want_room, spare_ring);
-  if (spare_ring != 0) push_free_ring(arena, spare_ring);
+  sender from;
+  auto const r = rondo::reserve(arena, to, priority, count, want_room, from);
+  if (from.spare_ring != 0) push_free_ring(arena, from.spare_ring);
   return r;
 }
 
@@ -150,7 +150,7 @@ class owned_mail {
   bool has_ring() const { return ring_.slots != nullptr; }
   mail_ring_ref ring() const { return ring_; }
   priority_lists_ref priority_lists() const {
-    return {cell_, ring_, sched_.arena().shape().starvation_limit};
+    return {sched_.arena(), cell_, ring_};
   }
 
   /// Takes the next message, if one is committed.

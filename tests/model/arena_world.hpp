@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "kernels/actor/launch.hpp"
-#include "tests/model/explore.hpp"
+#include "tests/model/gates.hpp"
 
 namespace model {
 
@@ -30,11 +30,16 @@ inline message_header note_header(std::uint8_t priority = default_priority) {
   return h;
 }
 
+inline arena_shape as_worlds_have(arena_shape shape) {
+  shape.gates = worlds_have_gates;
+  return shape;
+}
+
 class arena_world {
  public:
   /// Rings begin at ticket `first_ticket`, as if that many messages had gone through each.
   arena_world(execution& x, arena_shape const& shape, std::uint32_t first_ticket = 0)
-      : arena_(arena_ref::format(x.memory(arena_ref::bytes_for(shape), 4096), shape)),
+      : arena_(arena_ref::format(x.memory(arena_ref::bytes_for(shape), 4096), as_worlds_have(shape))),
         heap_(arena_.header().heap_at) {
     for (std::uint32_t id = 1; id <= shape.rings; ++id) {
       auto const ring = arena_.ring_at(id);
@@ -83,7 +88,7 @@ class owned_mail {
     if (word.ring() == 0) return false;
     sched_.adopt_ring(cell_, word);
     ring_ = sched_.arena().ring_at(word.ring());
-    priority_lists_ref lists{cell_, ring_, sched_.arena().shape().starvation_limit};
+    priority_lists_ref lists{sched_.arena(), cell_, ring_};
     std::uint32_t ticket = 0;
     auto const count = lists.pick(ticket);
     if (count == 0) return false;

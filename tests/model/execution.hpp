@@ -151,6 +151,6 @@ class execution {
   static inline execution* current_ = nullptr;
 };
 
-using scenario_function = void (*)(execution&);
+using scenario_function = std::function<void(execution&)>;
 
 }  // namespace model

@@ -120,9 +120,9 @@ void urgent_batch(execution& x) {
     x.require(post(sched, id, {0, 0}) == errc::ok, "there is room");
   });
   x.thread("lane 0", [&] {
-    std::uint32_t spare_ring = 0;
-    while ((batch = reserve(w.arena(), id, 255, 2, false, spare_ring)).status != errc::ok) relax();
-    if (spare_ring != 0) push_free_ring(w.arena(), spare_ring);
+    sender from;
+    while ((batch = reserve(w.arena(), id, 255, 2, false, from)).status != errc::ok) relax();
+    if (from.spare_ring != 0) push_free_ring(w.arena(), from.spare_ring);
     announce_priority(w.arena().cell(0), batch.ring, batch.ticket, 2);
     is_reserved.store(1, memory_order::release);
     write(1);

@@ -1,7 +1,7 @@
 // All scenarios, one function per source file.
 #pragma once
 
-#include "tests/model/explore.hpp"
+#include "tests/model/gates.hpp"
 
 namespace model {
 
@@ -25,14 +25,16 @@ std::vector<scenario> stream_scenarios();
 
 inline std::vector<scenario> all_scenarios() {
   std::vector<scenario> all;
-  for (auto const group :
-       {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios, doorbell_scenarios,
-        buffer_scenarios, share_scenarios, small_scenarios, bus_ring_scenarios, queue_pair_scenarios,
-        grid_scenarios, whole_grid_scenarios, ask_scenarios, run_scenarios, window_scenarios, pass_scenarios,
-        stream_scenarios}) {
-    auto some = group();
+  auto const add = [&all](std::vector<scenario> const& some) {
     all.insert(all.end(), some.begin(), some.end());
-  }
+  };
+  for (auto const of_mailboxes : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
+                                  whole_grid_scenarios, run_scenarios, window_scenarios})
+    add(and_with_gates(of_mailboxes()));
+  for (auto const others : {doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios,
+                            bus_ring_scenarios, queue_pair_scenarios, grid_scenarios, ask_scenarios,
+                            pass_scenarios, stream_scenarios})
+    add(others());
   return all;
 }
 

@@ -8,8 +8,8 @@ errc send(scheduler& from, actor_id to, message_header const& header, void const
   return from.post(to, header, payload, 16);
 }
 
-bool receive(actor_cell& cell, mail_ring_ref const& ring, void* payload) {
-  priority_lists_ref lists{cell, ring, 64};
+bool receive(arena_ref const& arena, actor_cell& cell, mail_ring_ref const& ring, void* payload) {
+  priority_lists_ref lists{arena, cell, ring};
   std::uint32_t ticket = 0;
   if (lists.pick(ticket) != 1) return false;
   __builtin_memcpy(payload, ring.slot(ticket).payload, 16);

@@ -12,9 +12,9 @@ namespace rondo {
 
 class arena_image {
  public:
-  /// A freshly formatted arena.
+  /// A freshly formatted arena. Its mailboxes have gates: many teams send.
   explicit arena_image(arena_shape const& shape)
-      : memory_(arena_ref::bytes_for(shape)), arena_(arena_ref::format(memory_.data(), shape)) {}
+      : memory_(arena_ref::bytes_for(shape)), arena_(arena_ref::format(memory_.data(), with_gates(shape))) {}
 
   /// The device's arena as of the last fetch.
   arena_ref const& arena() const noexcept { return arena_; }
@@ -43,6 +43,10 @@ class arena_image {
   }
 
  private:
+  static arena_shape with_gates(arena_shape shape) noexcept {
+    shape.gates = true;
+    return shape;
+  }
   std::size_t first() const noexcept {
     return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&arena_.header().free_rings) -
                                     memory_.data());
