@@ -141,18 +141,53 @@ void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t s
 
 TEST_CASE("the word's fields do not overlap", "[mailbox]") {
   actor_word const all{~0ull}, none{0};
-  CHECK(none.with_tail(~0u).bits() == ticket_mask);
+  auto const tail_mask = std::uint64_t{ticket_mask} << 36;
+  CHECK(none.with_tail(~0u).bits() == tail_mask);
   CHECK(none.with_ring(0xfffff).bits() == actor_word::ring_mask);
-  CHECK(none.with_generation(~0u).bits() == 0x3full << 58);
-  CHECK(all.with_tail(0).with_ring(0).with_generation(0).bits() == (0x3ffull << 48));
+  CHECK(none.with_generation(~0u).bits() == 0x3full << 30);
+  CHECK(all.with_tail(0).with_ring(0).with_generation(0).bits() == actor_word::flag_mask);
+  CHECK(all.bits() + actor_word::tickets(1) == all.with_tail(0).bits());  // the carry drops out
   CHECK(none.with_tail(5).with_ring(7).with_generation(65).ring() == 7);
   CHECK(none.with_tail(5).with_ring(7).tail() == 5);
   CHECK(none.with_generation(65).of_generation(1));
   CHECK_FALSE(none.with_generation(2).of_generation(1));
   auto const flags = actor_word::running | actor_word::open | actor_word::paused | actor_word::pinned |
                      actor_word::signalled | actor_word::room_wanted;
-  CHECK((flags & (actor_word::queued_mask | actor_word::ring_mask | ticket_mask)) == 0);
+  CHECK((flags & (actor_word::queued_mask | actor_word::ring_mask | tail_mask)) == 0);
+  CHECK(((flags | actor_word::queued_mask) & ~actor_word::flag_mask) == 0);
   CHECK(__builtin_popcountll(flags) == 6);
+}
+
+TEST_CASE("the gate's fields do not overlap, and its room is signed", "[mailbox][G5]") {
+  mail_gate gate{};
+  CHECK(gate.load().bits() == 0);
+  CHECK_FALSE(gate.load().is_open(0));
+  gate.open(8191);
+  CHECK(gate.load().is_open(8191));
+  CHECK(gate.load().is_open(2 * 8192 - 1));  // 13 bits
+  CHECK_FALSE(gate.load().is_open(8190));
+  CHECK_FALSE(gate.load().has_room(0, 0));  // no ring
+  gate.attach(0xfffff, ticket_mask);
+  CHECK(gate.load().ring() == 0xfffff);
+  CHECK(gate.load().room() == ticket_mask);
+  CHECK(gate.load().has_room(ticket_mask, 0));
+  CHECK_FALSE(gate.load().has_room(ticket_mask, 1));
+  CHECK_FALSE(gate.end(0, ticket_mask, 8192));  // another ring
+  CHECK(gate.take_room(64).room() == ticket_mask);
+  CHECK_FALSE(gate.detach(0xfffff, ticket_mask));
+  CHECK_FALSE(gate.end(0xfffff, ticket_mask, 8192));
+  gate.give_room(64, memory_order::relaxed);
+  REQUIRE(gate.detach(0xfffff, ticket_mask));
+  for (int i = 0; i < 100'000; ++i) gate.take_room(64);  // what senders subtract in vain changes nothing else
+  CHECK(gate.load().room() == -6'400'000);
+  CHECK(gate.load().is_open(8191));
+  gate.close();
+  CHECK_FALSE(gate.load().is_open(8191));
+  REQUIRE(gate.end(0, ticket_mask, 8192));
+  for (int i = 0; i < 100'000; ++i) gate.put_back(64);
+  CHECK(gate.load().bits() == 0);
+  gate.open(8192);
+  CHECK(gate.load().is_open(8192));
 }
 
 TEST_CASE("higher priorities never have a later band", "[mailbox][G3]") {
@@ -218,7 +253,8 @@ TEST_CASE("a team does not keep a ring for a message that was refused", "[mailbo
   CHECK(a.ref().header().free_ring_count.load(memory_order::relaxed) == 1);
 }
 
-TEST_CASE("who holds a ring reserves the first slot of an idle actor, and only of that", "[mailbox][G7]") {
+TEST_CASE("who holds a ring reserves the first slot of an idle actor, and only of that",
+          "[mailbox][no_gates][G7]") {
   test_arena a{{.actors = 2, .rings = 2, .ring_slots = 4, .heap_bytes = 4096}};
   auto const id = a.launch_taker(0, 4);
   auto const ring = pop_free_ring(a.ref());

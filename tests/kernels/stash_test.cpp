@@ -107,7 +107,7 @@ void against_marked_mail(stash_case const& c) {
       lists.take(ticket);
       reference.take(expected);
     }
-    REQUIRE(count_waiting(mail.ring(), a.word(id).tail()) == reference.size());
+    REQUIRE(count_waiting(a.ref(), a.ref().cell(id.index), a.word(id)) == reference.size());
   }
   mail.priority_lists().link_announced();
   for (std::uint32_t level = 0; level < 256; ++level)

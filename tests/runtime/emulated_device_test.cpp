@@ -238,8 +238,7 @@ TEST_CASE("emulated: a lost message is noticed, because waiting messages are cou
   REQUIRE(d->at_safepoint(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
     auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
-    ring.give_back(cell.head);  // simulates an owner that forgets to count
-    cell.head = (cell.head + 1) & ticket_mask;
+    priority_lists_ref{arena, cell, ring}.take(cell.head);  // simulates an owner that forgets to count
   }));
   CHECK(moment().waiting == 4);
   CHECK_FALSE(moment().conserved());
