@@ -206,6 +206,7 @@ class slice : public running_actor<Module> {
     if (mail > 1) return sight::other;
     if (mail == 0 || !Acquires) return mail != 0 ? sight::mail : sight::nothing;
     acquire_found();
+    this->prefetch_first(next_);
     return actor_.priority_lists().has_default_priority(next_) ? sight::mail : sight::other;
   }
 

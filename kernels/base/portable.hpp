@@ -41,6 +41,14 @@
 #define RONDO_COLD [[gnu::cold]]
 #endif
 
+/// Marks functions on the path of messages of devices with a grid. There, nvcc makes its own choice. A CPU's compiler,
+/// which compiles them for the emulated device, must not inline them beside what its own device needs.
+#if defined(__CUDACC__)
+#define RONDO_GRID
+#else
+#define RONDO_GRID [[gnu::noinline]]
+#endif
+
 /// Unrolls the following loop on a GPU, where an array with an index that is not constant lies in memory.
 #if defined(__CUDACC__)
 #define RONDO_UNROLL _Pragma("unroll")

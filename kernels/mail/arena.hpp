@@ -162,9 +162,14 @@ class arena_ref {
   }
   RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
   RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
-  RONDO_HOT RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept {
-    return ring_in(
-        ring_table_[id].place.load(memory_order::relaxed));  // relaxed: published by the actor's word
+  RONDO_HOT RONDO_HD mail_ring_ref ring_at(std::uint32_t id) const noexcept { return ring_in(place_of(id)); }
+  /// The same in two steps: on a GPU the first is a load that nobody needs to wait for yet. Relaxed: published by the
+  /// actor's word, or its gate.
+  RONDO_HOT RONDO_HD std::uint64_t place_of(std::uint32_t id) const noexcept {
+    return ring_table_[id].place.load(memory_order::relaxed);
+  }
+  RONDO_HOT RONDO_HD mail_ring_ref ring_in(std::uint64_t place) const noexcept {
+    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
   }
   /// The same for the team that runs the actor that holds this ring.
   RONDO_HOT RONDO_HD mail_ring_ref held_ring_at(std::uint32_t id) const noexcept {
@@ -194,9 +199,6 @@ class arena_ref {
   }
 
  private:
-  RONDO_HOT RONDO_HD mail_ring_ref ring_in(std::uint64_t place) const noexcept {
-    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
-  }
   template <class T>
   RONDO_HD T* at(std::uint64_t offset) const noexcept {
     return reinterpret_cast<T*>(base_ + offset);

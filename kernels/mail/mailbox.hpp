@@ -39,7 +39,18 @@ struct reservation {
 
 namespace detail {
 
-/// For a sender that has room in the mailbox that holds r.ring: takes `count` tickets, and puts the actor into its queue
+/// Whether the mailbox was full, for which the caller has found out that it is if the word is unchanged: otherwise what
+/// it looked at belonged to another ticket. Then, with `want_room`, the word records that a sender waits.
+RONDO_HD inline bool was_full(actor_cell& cell, actor_word word, bool want_room) noexcept {
+  auto bits = word.bits();
+  auto const next = want_room ? word.with(actor_word::room_wanted) : word;
+  // Relaxed, both: the bits alone are asked for.
+  return next.bits() == bits ? cell.word.load(memory_order::relaxed) == bits
+                             : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed,
+                                                          memory_order::relaxed);
+}
+
+/// For a sender that has room: takes `count` tickets, and puts the actor into its queue
 /// if need be. `seen`: the word as it was a moment ago.
 RONDO_HOT RONDO_HD inline void take_tickets(actor_cell& cell, actor_word seen, std::uint8_t priority,
                                             std::uint32_t count, reservation& r) noexcept {
@@ -114,22 +125,16 @@ RONDO_COLD RONDO_HD inline reservation wait_at_gate(arena_ref const& arena, acto
         continue;
       }
     } else if (gate.ring() != 0 && word.ring() == gate.ring() &&
-               arena.waiting(cell, word) + count > capacity) {
-      // Full, if the word is unchanged: otherwise we counted for another ticket.
-      auto const next = want_room ? word.with(actor_word::room_wanted) : word;
-      if (next.bits() == bits
-              ? cell.word.load(memory_order::relaxed) == bits  // relaxed, both: the bits alone are asked for
-              : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed)) {
-        r.status = errc::mailbox_full;
-        return r;
-      }
+               arena.waiting(cell, word) + count > capacity && was_full(cell, word, want_room)) {
+      r.status = errc::mailbox_full;
+      return r;
     }
     relax();  // somebody is between two steps (M1, M3), or was faster
   }
 }
 
 /// As reserve, where the arena has gates.
-RONDO_HOT RONDO_HD inline reservation pass_gate(arena_ref const& arena, actor_id to, std::uint8_t priority,
+RONDO_GRID RONDO_HD inline reservation pass_gate(arena_ref const& arena, actor_id to, std::uint8_t priority,
                                                 std::uint32_t count, bool want_room, sender& from) noexcept {
   actor_cell& cell = arena.cell(to.index);
   if (count <= mail_gate::most_by_addition && !from.is_wary(to.index)) [[likely]] {
@@ -143,8 +148,9 @@ RONDO_HOT RONDO_HD inline reservation pass_gate(arena_ref const& arena, actor_id
     if (gate.is_open(to.generation) && generation == to.generation &&
         gate.has_room(count, limits.capacity() - limits.of(priority))) [[likely]] {
       reservation r;
-      r.ring = arena.ring_at(gate.ring());
+      auto const place = arena.place_of(gate.ring());  // of one trip with the tickets
       take_tickets(cell, seen, priority, count, r);
+      r.ring = arena.ring_in(place);
       return r;
     }
     cell.gate.put_back(count);
@@ -165,7 +171,8 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     r.status = errc::actor_gone;
     return r;
   }
-  if (arena.has_gates()) return detail::pass_gate(arena, to, priority, count, want_room, from);
+  if (arena.has_gates()) [[unlikely]]
+    return detail::pass_gate(arena, to, priority, count, want_room, from);
   actor_cell& cell = arena.cell(to.index);
   auto& spare_ring = from.spare_ring;
   int patience = 64;
@@ -204,11 +211,7 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
     auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
     if (!room) [[unlikely]] {
-      next = want_room ? word.with(actor_word::room_wanted) : word;
-      // Full only if the word is unchanged: otherwise the slot that we checked belonged to another ticket.
-      if (next.bits() == bits
-              ? cell.word.load(memory_order::relaxed) == bits  // relaxed, both: the bits alone are asked for
-              : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed)) {
+      if (detail::was_full(cell, word, want_room)) {
         r.status = count <= capacity ? errc::mailbox_full : errc::batch_too_large;
         break;
       }

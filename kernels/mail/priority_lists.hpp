@@ -210,7 +210,8 @@ class priority_lists_ref {
   RONDO_HOT RONDO_HD void give_back(std::uint32_t count = 1) noexcept {
     auto const first = cell_.head;
     cell_.set_head(first + count);
-    if (arena_.has_gates()) return cell_.gate.give_room(count, memory_order::release);
+    if (arena_.has_gates()) [[unlikely]]
+      return cell_.gate.give_room(count, memory_order::release);
     for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((first + i) & ticket_mask);
   }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {

@@ -144,6 +144,52 @@ void room_for_both(execution& x) {
   x.run();
 }
 
+/// Of two slots one is taken: a batch of two is refused, and that takes no room from a single note, not for a moment.
+void refusal_takes_no_room(execution& x) {
+  arena_world w{x, {.actors = 1, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
+  auto const id = w.launch(0, 2);
+  scheduler before{w.arena()};
+  x.require(post(before, id, {0, 0}) == errc::ok, "there is room");
+  x.thread("batch", [&] {
+    scheduler sched{w.arena()};
+    note const notes[2] = {{1, 0}, {1, 1}};
+    x.require(sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
+                               sizeof(note), 2) == errc::mailbox_full,
+              "there is room for one at most");
+  });
+  x.thread("single", [&] {
+    scheduler sched{w.arena()};
+    x.require(post(sched, id, {2, 0}) == errc::ok, "full was said of a mailbox with room for one");
+  });
+  x.run();
+}
+
+/// With fewer rings than actors, one that has no mail gives its ring back, also while a sender finds out that there is no
+/// room for a batch.
+void refusal_keeps_no_ring(execution& x) {
+  arena_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
+  auto const id = w.launch(0, 2);
+  auto& book = x.shared<ledger>();
+  scheduler before{w.arena()};
+  x.require(post(before, id, {0, 0}) == errc::ok, "there is room");
+  auto& outcome = x.shared<errc>();
+  x.thread("batch", [&] {
+    scheduler sched{w.arena()};
+    note const notes[2] = {{1, 0}, {1, 1}};
+    outcome = sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
+                               sizeof(note), 2);
+  });
+  x.thread("owner", [&] {
+    scheduler sched{w.arena(), true};
+    serve_next(x, sched, book);
+    sched.share_all();
+  });
+  x.run();
+  x.require(outcome == errc::ok || outcome == errc::mailbox_full, "nothing but full stands in the way");
+  auto const free = w.arena().header().free_ring_count.load(memory_order::relaxed);
+  x.require(book.taken < (outcome == errc::ok ? 3u : 1u) || free == 1, "who has no mail holds no ring");
+}
+
 /// Of two slots, one is reserved: the urgent sender finds it, whatever two others do at that time.
 void room_is_reserved(execution& x) {
   arena_world w{x, {.actors = 1, .rings = 3, .ring_slots = 2, .teams = 1, .heap_bytes = 256}};
@@ -200,6 +246,9 @@ std::vector<scenario> mailbox_scenarios() {
       {"mailbox_overflow", "the same while the tickets overflow", two_senders_across_overflow, bounds{2, 1}},
       {"mailbox_full", "full is said only of a mailbox that was full", full_is_honest, bounds{3, 1}},
       {"room_for_both", "two senders of which each finds room are told so", room_for_both, bounds{3, 2}},
+      {"refused_batch", "a batch that is refused takes no room from others", refusal_takes_no_room, bounds{3, 2}},
+      {"refused_keeps_no_ring", "a batch that is refused leaves no ring with an actor without mail",
+       refusal_keeps_no_ring, bounds{3, 1}},
       {"reserved_room", "an urgent sender finds the slot that others may not take", room_is_reserved,
        bounds{2, 1}},
       {"ring_changes", "a sender whose target changed its ring meanwhile is not told full",

@@ -237,7 +237,9 @@ TEST_CASE("emulated: a lost message is noticed, because waiting messages are cou
   CHECK(moment().conserved());
   REQUIRE(d->at_safepoint(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
-    auto const ring = arena.ring_at(actor_word{cell.word.load(memory_order::acquire)}.ring());
+    actor_word const word{cell.word.load(memory_order::acquire)};
+    scheduler{arena}.adopt_ring(cell, word);
+    auto const ring = arena.ring_at(word.ring());
     priority_lists_ref{arena, cell, ring}.take(cell.head);  // simulates an owner that forgets to count
   }));
   CHECK(moment().waiting == 4);
