@@ -28,9 +28,7 @@ class owned_actor {
     look_at_word();
   }
 
-  RONDO_HD priority_lists_ref priority_lists() const noexcept {
-    return {arena, cell, ring};
-  }
+  RONDO_HD priority_lists_ref priority_lists() const noexcept { return {arena, cell, ring}; }
   RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;

@@ -41,7 +41,7 @@ class running_actor {
   RONDO_HOT RONDO_HD std::uint32_t deal_with(std::uint32_t ticket, std::uint32_t quota) {
     message_slot const& slot = actor_.ring.slot(ticket);
     message_header const& h = slot.header;
-    prefetch_for(ticket, quota);
+    prefetch_behind(ticket, quota);
     if (discarding_) [[unlikely]]
       return dispose(ticket, errc::terminated), 1;
     if (h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
@@ -206,18 +206,18 @@ class running_actor {
   };
 
   /// On a GPU: what the handler will need comes together with the header. The L1 fetches 32 bytes at a time.
-  RONDO_HOT RONDO_HD void prefetch_first([[maybe_unused]] std::uint32_t ticket) const noexcept {
+  RONDO_HOT RONDO_HD static void prefetch_with([[maybe_unused]] message_slot const& slot,
+                                               [[maybe_unused]] std::byte* state) noexcept {
 #if defined(__CUDA_ARCH__)
-    prefetch(actor_.ring.slot(ticket).payload);
-    RONDO_UNROLL
-    for (int sector = 0; sector < 3; ++sector) prefetch(state_ + 32 * sector);
+    prefetch(slot.payload);
+    prefetch(state);
+    prefetch(state + 32);
 #endif
   }
-  RONDO_HOT RONDO_HD void prefetch_for(std::uint32_t ticket,
-                                       [[maybe_unused]] std::uint32_t quota) const noexcept {
-#if defined(__CUDA_ARCH__)
-    prefetch_first(ticket);  // later messages would not stay: the next look acquires
-#else
+  /// On a host: the messages behind this one. On a GPU they would not stay: the next look acquires.
+  RONDO_HOT RONDO_HD void prefetch_behind([[maybe_unused]] std::uint32_t ticket,
+                                          [[maybe_unused]] std::uint32_t quota) const noexcept {
+#if !defined(__CUDA_ARCH__)
     if (quota == quota_) return;  // the first message is often the only one
     prefetch(&actor_.ring.slot(ticket + prefetch_distance));
     prefetch(actor_.ring.slot(ticket + prefetch_distance).payload + 32);

@@ -179,6 +179,7 @@ class slice : public running_actor<Module> {
   using base::may_flood;
   using base::note_flood;
   using base::on_handler_failed;
+  using base::prefetch_with;
   using base::quota_;
   using base::settle;
   using base::settled_flags;
@@ -198,16 +199,21 @@ class slice : public running_actor<Module> {
       in_turn_ = actor_.has_ring && !actor_.paused && !actor_.closing() && actor_.priority_lists().in_order();
     }
     if (!in_turn_) return sight::other;
+    // Copies, which stay in registers on a GPU.
+    auto const ring = actor_.ring;
+    auto const& cell = actor_.cell;
+    auto const ticket = next_;
     // Relaxed, both: obey acquires, and a thread that sees a commit also sees that it was announced.
-    auto const control = actor_.cell.control.load(memory_order::relaxed);
-    auto const announced = actor_.cell.announced.load(memory_order::relaxed);
-    auto const mail = actor_.ring.count_at(next_, Acquires ? polling : memory_order::relaxed);
+    auto const control = cell.control.load(memory_order::relaxed);
+    auto const announced = cell.announced.load(memory_order::relaxed);
+    auto const mail = ring.count_at(ticket, Acquires ? polling : memory_order::relaxed);
     if ((control & control_mask) != 0 || announced != 0) return sight::other;
     if (mail > 1) return sight::other;
     if (mail == 0 || !Acquires) return mail != 0 ? sight::mail : sight::nothing;
     acquire_found();
-    this->prefetch_first(next_);
-    return actor_.priority_lists().has_default_priority(next_) ? sight::mail : sight::other;
+    message_slot const& slot = ring.slot(ticket);
+    prefetch_with(slot, state_);
+    return slot.header.priority == default_priority ? sight::mail : sight::other;
   }
 
   RONDO_HD std::uint32_t run_rest(std::uint32_t dealt, std::uint32_t most) {
@@ -304,6 +310,7 @@ class slice : public running_actor<Module> {
       }
       note_flood(dealt);
       if (dealt == 0) show_running();
+      prefetch_with(actor_.ring.slot(ticket), state_);
       dealt += deal_with(ticket, quota - dealt);
     }
     return dealt;

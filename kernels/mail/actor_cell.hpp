@@ -133,7 +133,7 @@ struct alignas(128) actor_cell {
   std::uint32_t window_start_ms;  // owner: start of the restart window
   std::uint16_t window_restarts;  // owner
   turn_terms turn;                // an owner keeps its own copy
-  latency_histogram latency;      // its first line, which is in the senders' pair, counts the longest durations
+  latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
 
   // -- owner: the only fields that the owner touches for each message
   alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back

@@ -65,7 +65,7 @@ class actor_word {
   RONDO_HD constexpr bool has(std::uint64_t flag) const noexcept { return (bits_ & flag) != 0; }
   RONDO_HD constexpr bool queued() const noexcept { return has(queued_mask); }
   RONDO_HD constexpr bool of_generation(std::uint32_t generation) const noexcept {
-    return (bits_ >> generation_shift & 0x3f) == (generation & 0x3f);
+    return ((bits_ >> generation_shift ^ generation) & 0x3f) == 0;
   }
 
   RONDO_HD constexpr actor_word with(std::uint64_t flag) const noexcept { return actor_word{bits_ | flag}; }
@@ -81,6 +81,10 @@ class actor_word {
   RONDO_HD constexpr actor_word with_generation(std::uint32_t generation) const noexcept {
     return actor_word{(bits_ & ~(0x3full << generation_shift)) | std::uint64_t{generation & 0x3f}
                                                                      << generation_shift};
+  }
+  /// The word once `count` tickets more are taken.
+  RONDO_HD constexpr actor_word after(std::uint32_t count) const noexcept {
+    return actor_word{bits_ + tickets(count)};
   }
   /// What an addition to the bits takes: this many tickets.
   RONDO_HD static constexpr std::uint64_t tickets(std::uint32_t count) noexcept {

@@ -25,7 +25,7 @@ struct arena_shape {
   std::uint32_t handler_limit_ms = 1000;
   rondo::log_level log_level = rondo::log_level::info;  // the least that handlers log
   bool gates = false;  // mailboxes have gates (mail_gate.hpp): for a device with a grid of teams
-  std::uint64_t heap_bytes = 1 << 20;                   // actor states, and rings larger than ring_slots
+  std::uint64_t heap_bytes = 1 << 20;  // actor states, and rings larger than ring_slots
 };
 
 /// Where a ring lives; entry 0 means "no ring".

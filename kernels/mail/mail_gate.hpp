@@ -38,9 +38,9 @@ namespace rondo {
 
 namespace detail {
 #if defined(__CUDA_ARCH__)
-inline constexpr memory_order takes_room = memory_order::relaxed, takes_tickets = memory_order::relaxed;
+inline constexpr memory_order room_order = memory_order::relaxed, ticket_order = memory_order::relaxed;
 #else
-inline constexpr memory_order takes_room = memory_order::acquire, takes_tickets = memory_order::acq_rel;
+inline constexpr memory_order room_order = memory_order::acquire, ticket_order = memory_order::acq_rel;
 #endif
 }  // namespace detail
 
@@ -96,17 +96,17 @@ class mail_gate {
 
   /// The gate before `count` messages' room is subtracted; see M1. Precondition: count <= most_by_addition.
   RONDO_HOT RONDO_HD gate_word take_room(std::uint32_t count) noexcept {
-    return gate_word{bits_.fetch_sub(gate_word::room_for(count), detail::takes_room)};
+    return gate_word{bits_.fetch_sub(gate_word::room_for(count), detail::room_order)};
   }
   /// After take_room did not find it.
   RONDO_HD void put_back(std::uint32_t count) noexcept {
     bits_.fetch_add(gate_word::room_for(count), memory_order::relaxed);  // relaxed: nothing was done with it
   }
-  RONDO_HD gate_word load() const noexcept { return gate_word{bits_.load(memory_order::acquire)}; }
-  /// The same as take_room where the gate is still as it was `seen`.
-  RONDO_HD bool try_take_room(gate_word seen, std::uint32_t count) noexcept {
-    auto bits = seen.bits();
-    return bits_.compare_exchange(bits, bits - gate_word::room_for(count), detail::takes_room,
+  RONDO_HD gate_word seen() const noexcept { return gate_word{bits_.load(memory_order::acquire)}; }
+  /// Takes room where the gate is still `as_seen`.
+  RONDO_HD bool try_take_room(gate_word as_seen, std::uint32_t count) noexcept {
+    auto bits = as_seen.bits();
+    return bits_.compare_exchange(bits, bits - gate_word::room_for(count), detail::room_order,
                                   memory_order::relaxed);
   }
   /// Once the actor's word holds `ring`, which is empty. Only who put it there calls this.
@@ -119,9 +119,9 @@ class mail_gate {
   /// Before the word is of that generation. Release: the cell, also for who guesses the id.
   RONDO_HD void open(std::uint32_t generation) noexcept {
     auto bits = bits_.load(memory_order::relaxed);
-    while (!bits_.compare_exchange(
-        bits, gate_word{bits | gate_word::open_bit}.with_generation(generation).bits(), memory_order::release,
-        memory_order::relaxed)) {
+    while (!bits_.compare_exchange(bits,
+                                   gate_word{bits | gate_word::open_bit}.with_generation(generation).bits(),
+                                   memory_order::release, memory_order::relaxed)) {
     }
   }
   /// Refuses messages from now on.
@@ -137,8 +137,8 @@ class mail_gate {
     return gate_word{bits}.ring() == ring && gate_word{bits}.room() == capacity &&
            bits_.compare_exchange(bits, bits - taken, memory_order::relaxed, memory_order::relaxed);
   }
-  /// Of a closed gate, takes the ring away (0: there is none), and begins `next_generation`. False if a sender has room,
-  /// or is about to attach a ring.
+  /// Of a closed gate, takes the ring away (0: there is none), and begins `next_generation`. False if a sender has
+  /// room, or is about to attach a ring.
   RONDO_HD bool end(std::uint32_t ring, std::uint32_t capacity, std::uint32_t next_generation) noexcept {
     auto bits = bits_.load(memory_order::relaxed);
     for (;;) {

@@ -17,8 +17,8 @@ class sender {
  public:
   std::uint32_t spare_ring = 0;  // a free mail ring; 0: none
 
-  /// Whether the last message to a mailbox like this one found no room at its gate. A hint: the thread then looks before
-  /// it takes room. So senders that are refused, again and again, do not disturb what the gate counts.
+  /// Whether the last message to a mailbox like this one found no room at its gate. A hint: the thread then looks
+  /// before it takes room. So senders that are refused, again and again, do not disturb what the gate counts.
   RONDO_HD bool is_wary(std::uint32_t index) const noexcept { return (wary_of_ >> (index & 63) & 1) != 0; }
   RONDO_HD void be_wary(std::uint32_t index, bool now) noexcept {
     auto const bit = 1ull << (index & 63);
@@ -45,26 +45,26 @@ RONDO_HD inline bool was_full(actor_cell& cell, actor_word word, bool want_room)
   auto bits = word.bits();
   auto const next = want_room ? word.with(actor_word::room_wanted) : word;
   // Relaxed, both: the bits alone are asked for.
-  return next.bits() == bits ? cell.word.load(memory_order::relaxed) == bits
-                             : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed,
-                                                          memory_order::relaxed);
+  return next.bits() == bits
+             ? cell.word.load(memory_order::relaxed) == bits
+             : cell.word.compare_exchange(bits, next.bits(), memory_order::relaxed, memory_order::relaxed);
 }
 
-/// For a sender that has room: takes `count` tickets, and puts the actor into its queue
-/// if need be. `seen`: the word as it was a moment ago.
+/// For a sender that has room: takes `count` tickets; the caller puts the actor into its queue if need be. `seen`: the
+/// word as it was a moment ago.
 RONDO_HOT RONDO_HD inline void take_tickets(actor_cell& cell, actor_word seen, std::uint8_t priority,
                                             std::uint32_t count, reservation& r) noexcept {
   int const band = band_of(priority);
   if (seen.needs_queueing(band) && !seen.has(actor_word::pinned)) {  // both at once, if nobody else comes now
     auto bits = seen.bits();
-    if (cell.word.compare_exchange(bits, seen.with_tail(seen.tail() + count).queued_for(band).bits(),
-                                   takes_tickets, memory_order::relaxed)) {  // the edge `room`
+    if (cell.word.compare_exchange(bits, seen.after(count).queued_for(band).bits(), ticket_order,
+                                   memory_order::relaxed)) {  // the edge `room`
       r.ticket = seen.tail();
       r.queue_band = band;
       return;
     }
   }
-  auto bits = cell.word.fetch_add(actor_word::tickets(count), takes_tickets);  // the edge `room`
+  auto bits = cell.word.fetch_add(actor_word::tickets(count), ticket_order);  // the edge `room`
   r.ticket = actor_word{bits}.tail();
   bits += actor_word::tickets(count);
   while (actor_word{bits}.needs_queueing(band)) {
@@ -80,14 +80,14 @@ RONDO_HOT RONDO_HD inline void take_tickets(actor_cell& cell, actor_word seen, s
 }
 
 /// As pass_gate, where the first look found no room, no ring, or no actor.
-RONDO_COLD RONDO_HD inline reservation wait_at_gate(arena_ref const& arena, actor_id to, std::uint8_t priority,
-                                                    std::uint32_t count, bool want_room,
-                                                    sender& from) noexcept {
+RONDO_COLD RONDO_HD inline reservation wait_at_gate(arena_ref const& arena, actor_id to,
+                                                    std::uint8_t priority, std::uint32_t count,
+                                                    bool want_room, sender& from) noexcept {
   reservation r;
   actor_cell& cell = arena.cell(to.index);
   int patience = 64;
   for (;;) {
-    auto const gate = cell.gate.load();
+    auto const gate = cell.gate.seen();
     auto bits = cell.word.load(memory_order::acquire);
     actor_word const word{bits};
     auto const generation = cell.generation.load(memory_order::relaxed);  // as in pass_gate
@@ -118,8 +118,8 @@ RONDO_COLD RONDO_HD inline reservation wait_at_gate(arena_ref const& arena, acto
       }
       auto const next = word.with_ring(from.spare_ring).with_tail(arena.ring(from.spare_ring).saved_tail());
       // Release: a ring comes with its last holder's ticket.
-      if (from.spare_ring != 0 && cell.word.compare_exchange(bits, next.bits(), memory_order::release,
-                                                             memory_order::relaxed)) {
+      if (from.spare_ring != 0 &&
+          cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::relaxed)) {
         cell.gate.attach(from.spare_ring, limits.capacity());
         from.spare_ring = 0;
         continue;
@@ -135,7 +135,7 @@ RONDO_COLD RONDO_HD inline reservation wait_at_gate(arena_ref const& arena, acto
 
 /// As reserve, where the arena has gates.
 RONDO_GRID RONDO_HD inline reservation pass_gate(arena_ref const& arena, actor_id to, std::uint8_t priority,
-                                                std::uint32_t count, bool want_room, sender& from) noexcept {
+                                                 std::uint32_t count, bool want_room, sender& from) noexcept {
   actor_cell& cell = arena.cell(to.index);
   if (count <= mail_gate::most_by_addition && !from.is_wary(to.index)) [[likely]] {
     // All at once: on a GPU each access takes as long as a hundred instructions. Relaxed: who knows the id sees its
@@ -189,9 +189,9 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
       r.status = errc::actor_gone;
       break;
     }
-    auto ring_id = word.ring();
-    r.ticket = word.tail();
-    if (ring_id == 0) [[unlikely]] {
+    actor_word holding = word;
+    bool const attaches = word.ring() == 0;
+    if (attaches) [[unlikely]] {
       if (spare_ring == 0) spare_ring = pop_free_ring(arena);
       if (spare_ring == 0) {
         // Another sender may hold the last ring and be about to attach it here or to put it back.
@@ -203,13 +203,13 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
         bits = cell.word.load(memory_order::acquire);
         continue;
       }
-      ring_id = spare_ring;
-      r.ticket = arena.ring(ring_id).saved_tail();
-      r.ring = arena.ring_at(ring_id);
+      holding = word.with_ring(spare_ring).with_tail(arena.ring(spare_ring).saved_tail());
+      r.ring = arena.ring_at(spare_ring);
     }
+    r.ticket = holding.tail();
     auto const capacity = mailbox_limits{limits}.of(priority);
     bool const room = count <= capacity && r.ring.taken((r.ticket + count - 1 - capacity) & ticket_mask);
-    auto next = word.with_tail(r.ticket + count).with_ring(ring_id);
+    auto next = holding.after(count);
     if (!room) [[unlikely]] {
       if (detail::was_full(cell, word, want_room)) {
         r.status = count <= capacity ? errc::mailbox_full : errc::batch_too_large;
@@ -221,7 +221,6 @@ RONDO_HOT RONDO_HD inline reservation reserve(arena_ref const& arena, actor_id t
     int const band = band_of(priority);
     bool const queueing = word.needs_queueing(band);
     if (queueing) next = next.queued_for(band);
-    bool const attaches = ring_id == spare_ring;
     // Release: a ring comes with its last holder's ticket. Acquire on failure: what another sender attached.
     if (attaches
             ? cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)

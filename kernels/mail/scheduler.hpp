@@ -31,8 +31,8 @@ class scheduler : public ready_actors {
   /// Sends one message. Fails with actor_gone, mailbox_full, or arena_full.
   RONDO_HOT RONDO_HD errc post(actor_id to, message_header const& header, void const* payload,
                                std::uint32_t bytes, bool want_room = false) noexcept {
-    bool const may_be_first =
-        has_short_way && sender_.spare_ring != 0 && header.priority == default_priority && !arena_.has_gates();
+    bool const may_be_first = has_short_way && sender_.spare_ring != 0 &&
+                              header.priority == default_priority && !arena_.has_gates();
     if (may_be_first && post_first(to, header, payload, bytes)) return errc::ok;
     return post_to_any(to, header, payload, bytes, want_room);
   }

@@ -48,8 +48,8 @@ RONDO_HD inline std::uint32_t count_waiting(mail_ring_ref const& ring, std::uint
   return waiting;
 }
 
-/// Likewise, for an actor with this word. Wrong if the actor gives its ring back during the call. Where there are gates,
-/// owners do not mark slots, and this is as far as the owner has come.
+/// Likewise, for an actor with this word. Wrong if the actor gives its ring back during the call. Where there are
+/// gates, owners do not mark slots, and this is as far as the owner has come.
 RONDO_HD inline std::uint32_t count_waiting(arena_ref const& arena, actor_cell const& cell,
                                             actor_word word) noexcept {
   if (arena.has_gates()) return arena.waiting(cell, word);

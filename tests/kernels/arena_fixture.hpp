@@ -156,9 +156,7 @@ class owned_mail {
   }
   bool has_ring() const { return ring_.slots != nullptr; }
   mail_ring_ref ring() const { return ring_; }
-  priority_lists_ref priority_lists() const {
-    return {sched_.arena(), cell_, ring_};
-  }
+  priority_lists_ref priority_lists() const { return {sched_.arena(), cell_, ring_}; }
 
   /// Takes the next message, if one is committed.
   bool try_take(note& out, std::uint8_t& priority) {

@@ -160,18 +160,18 @@ TEST_CASE("the word's fields do not overlap", "[mailbox]") {
 
 TEST_CASE("the gate's fields do not overlap, and its room is signed", "[mailbox][G5]") {
   mail_gate gate{};
-  CHECK(gate.load().bits() == 0);
-  CHECK_FALSE(gate.load().is_open(0));
+  CHECK(gate.seen().bits() == 0);
+  CHECK_FALSE(gate.seen().is_open(0));
   gate.open(8191);
-  CHECK(gate.load().is_open(8191));
-  CHECK(gate.load().is_open(2 * 8192 - 1));  // 13 bits
-  CHECK_FALSE(gate.load().is_open(8190));
-  CHECK_FALSE(gate.load().has_room(0, 0));  // no ring
+  CHECK(gate.seen().is_open(8191));
+  CHECK(gate.seen().is_open(2 * 8192 - 1));  // 13 bits
+  CHECK_FALSE(gate.seen().is_open(8190));
+  CHECK_FALSE(gate.seen().has_room(0, 0));  // no ring
   gate.attach(0xfffff, ticket_mask);
-  CHECK(gate.load().ring() == 0xfffff);
-  CHECK(gate.load().room() == ticket_mask);
-  CHECK(gate.load().has_room(ticket_mask, 0));
-  CHECK_FALSE(gate.load().has_room(ticket_mask, 1));
+  CHECK(gate.seen().ring() == 0xfffff);
+  CHECK(gate.seen().room() == ticket_mask);
+  CHECK(gate.seen().has_room(ticket_mask, 0));
+  CHECK_FALSE(gate.seen().has_room(ticket_mask, 1));
   CHECK_FALSE(gate.end(0, ticket_mask, 8192));  // another ring
   CHECK(gate.take_room(64).room() == ticket_mask);
   CHECK_FALSE(gate.detach(0xfffff, ticket_mask));
@@ -179,15 +179,15 @@ TEST_CASE("the gate's fields do not overlap, and its room is signed", "[mailbox]
   gate.give_room(64, memory_order::relaxed);
   REQUIRE(gate.detach(0xfffff, ticket_mask));
   for (int i = 0; i < 100'000; ++i) gate.take_room(64);  // what senders subtract in vain changes nothing else
-  CHECK(gate.load().room() == -6'400'000);
-  CHECK(gate.load().is_open(8191));
+  CHECK(gate.seen().room() == -6'400'000);
+  CHECK(gate.seen().is_open(8191));
   gate.close();
-  CHECK_FALSE(gate.load().is_open(8191));
+  CHECK_FALSE(gate.seen().is_open(8191));
   REQUIRE(gate.end(0, ticket_mask, 8192));
   for (int i = 0; i < 100'000; ++i) gate.put_back(64);
-  CHECK(gate.load().bits() == 0);
+  CHECK(gate.seen().bits() == 0);
   gate.open(8192);
-  CHECK(gate.load().is_open(8192));
+  CHECK(gate.seen().is_open(8192));
 }
 
 TEST_CASE("higher priorities never have a later band", "[mailbox][G3]") {

@@ -164,8 +164,8 @@ void refusal_takes_no_room(execution& x) {
   x.run();
 }
 
-/// With fewer rings than actors, one that has no mail gives its ring back, also while a sender finds out that there is no
-/// room for a batch.
+/// With fewer rings than actors, one that has no mail gives its ring back, also while a sender finds out that there is
+/// no room for a batch.
 void refusal_keeps_no_ring(execution& x) {
   arena_world w{x, {.actors = 2, .rings = 1, .ring_slots = 2, .teams = 1, .heap_bytes = 512}};
   auto const id = w.launch(0, 2);
@@ -246,7 +246,8 @@ std::vector<scenario> mailbox_scenarios() {
       {"mailbox_overflow", "the same while the tickets overflow", two_senders_across_overflow, bounds{2, 1}},
       {"mailbox_full", "full is said only of a mailbox that was full", full_is_honest, bounds{3, 1}},
       {"room_for_both", "two senders of which each finds room are told so", room_for_both, bounds{3, 2}},
-      {"refused_batch", "a batch that is refused takes no room from others", refusal_takes_no_room, bounds{3, 2}},
+      {"refused_batch", "a batch that is refused takes no room from others", refusal_takes_no_room,
+       bounds{3, 2}},
       {"refused_keeps_no_ring", "a batch that is refused leaves no ring with an actor without mail",
        refusal_keeps_no_ring, bounds{3, 1}},
       {"reserved_room", "an urgent sender finds the slot that others may not take", room_is_reserved,

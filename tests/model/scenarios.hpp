@@ -31,9 +31,9 @@ inline std::vector<scenario> all_scenarios() {
   for (auto const of_mailboxes : {mailbox_scenarios, queue_scenarios, team_scenarios, lifecycle_scenarios,
                                   whole_grid_scenarios, run_scenarios, window_scenarios})
     add(and_with_gates(of_mailboxes()));
-  for (auto const others : {doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios,
-                            bus_ring_scenarios, queue_pair_scenarios, grid_scenarios, ask_scenarios,
-                            pass_scenarios, stream_scenarios})
+  for (auto const others :
+       {doorbell_scenarios, buffer_scenarios, share_scenarios, small_scenarios, bus_ring_scenarios,
+        queue_pair_scenarios, grid_scenarios, ask_scenarios, pass_scenarios, stream_scenarios})
     add(others());
   return all;
 }
