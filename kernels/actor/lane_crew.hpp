@@ -55,8 +55,8 @@ class lane_crew {
     tell(handler_call::what::join);
     after_reading();
   }
-  /// Lane 0: fetches mail into the team's window. Returns how many messages. Precondition: there is a window.
-  RONDO_CALL RONDO_HD std::uint32_t fetch(window_request const& from) const {
+  /// Lane 0: fetches mail into the team's window. Precondition: there is a window.
+  RONDO_CALL RONDO_HD window_contents fetch(window_request const& from) const {
     if (team_.lanes() != 1) {
       publish({handler_call::what::fetch, from.ring.slot_count, from.ticket, from.most});
       team_.shared()->command[2] = reinterpret_cast<std::uintptr_t>(from.ring.slots);

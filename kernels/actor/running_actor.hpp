@@ -139,28 +139,38 @@ class running_actor {
       auto const* const slots = actor_.host.mail->slots;
       bool const gates = actor_.arena.has_gates();
       auto const begun = status.begun();
-      // Relaxed, all: as in `look`. They are of one trip.
-      auto const comes_next = [&] {
-        auto const stops = stop.load(memory_order::relaxed);
-        auto const asked = cell.control.load(memory_order::relaxed);
-        auto const announced = cell.announced.load(memory_order::relaxed);
-        return (stops | (asked & control_mask) | announced | cell.linked) == 0;
+      struct sight {
+        std::uint32_t linked, stops, asked, announced;
+        RONDO_HD bool is_clear() const noexcept {
+          return (linked | stops | (asked & control_mask) | announced) == 0;
+        }
+      };
+      // Relaxed, all: as in `look`. They are of one trip, for which nobody waits before `is_clear`.
+      auto const glance = [&]() -> sight {
+        return {as_atomic(cell.linked).load(memory_order::relaxed), stop.load(memory_order::relaxed),
+                cell.control.load(memory_order::relaxed), cell.announced.load(memory_order::relaxed)};
       };
 
       floods_ = false;
       auto const most = quota < mail_window::most ? quota : mail_window::most;
-      auto const count = actor_.crew.fetch({ring, ticket, most});
+      auto const [count, special] = actor_.crew.fetch({ring, ticket, most});
       // Behind the fence of the fetch: what was announced before a message of the window was committed is seen here.
       glance_timer glances{sched};
-      if (count == 0 || !comes_next()) return 0;
+      auto seen = glance();
+      prefetch(state);
+      if (count == 0 || !seen.is_clear()) return 0;
       auto const order = release_once();  // the lanes have copied the messages
       bool failed = false;
       for (; i < count; ++i) {
-        if (glances.are_due() && !comes_next()) break;
+        auto const due = glances.due();
+        if (due == glance_timer::now) seen = glance();
+        if (due != glance_timer::not_yet && !seen.is_clear()) break;
+        if (due == glance_timer::again) seen = glance();
         message_slot const& slot = slots[i];
         message_header const& h = slot.header;
-        if (h.priority != default_priority || (h.flags & flag_traced) != 0) break;
-        if (h.deadline != 0 && h.expired(rondo::now_ns())) break;
+        bool const is_special = (special >> i & 1) != 0;
+        if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+          break;
         status.begin(h.type, begun + i + 1);
         context_.begin(h);
         auto const kind = Module::handle_one(behaviour, state, context_, slot);
@@ -170,7 +180,8 @@ class running_actor {
         }
         failed = context_.failure() != errc::ok;
         if (failed) break;
-        if ((h.flags & settled_flags) != 0) settle(h, context_.answered(), 0);
+        if (is_special && (h.flags & settled_flags) != 0) [[unlikely]]
+          settle(h, context_.answered(), 0);
         cell.set_head(ticket + i + 1);
         gates ? cell.gate.give_room(1, order) : ring.give_back((ticket + i) & ticket_mask, order);
       }
@@ -181,21 +192,27 @@ class running_actor {
     }
     return i;
   }
-  /// Between two messages of a window, on a GPU: whether it is time to look again what comes next. What this thread
-  /// does is looked at at once; what others do, once the handlers since have taken as long as a look, a trip to the L2.
-  /// On a host it is always time.
+  /// Between two messages that come together, on a GPU: whether it is time to look again what comes next. What this
+  /// thread does is looked at at once; what others do, once the handlers since have taken as long as a look, a trip to
+  /// the L2. If they took no longer than two, it is enough to see what the last look has found, and to look again for
+  /// the next time: so nobody waits for a look. On a host it is always time.
   class glance_timer {
    public:
+    enum when : std::uint8_t { not_yet, again, now };
+
     RONDO_HD explicit glance_timer(scheduler& sched) noexcept : sched_(sched) {
       if constexpr (takes_windows) sched_.take_new_order();
     }
-    RONDO_HD bool are_due() noexcept {
+    RONDO_HD when due() noexcept {
 #if defined(__CUDA_ARCH__)
-      auto const now = now_cycles();
-      if (!sched_.take_new_order() && now - last_ < 256) return false;
-      last_ = now;
+      auto const cycles = now_cycles();
+      auto const since = cycles - last_;
+      bool const own = sched_.take_new_order();
+      if (!own && since < 256) return not_yet;
+      last_ = cycles;
+      if (!own && since < 512) return again;
 #endif
-      return true;
+      return now;
     }
 
    private:

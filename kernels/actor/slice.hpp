@@ -112,7 +112,7 @@ class slice : public running_actor<Module> {
     std::uint32_t i = 0, ended = 0, failed = 0;
     for (; i < count; ++i) {
       // Looks for mail, but acquires none.
-      if ((i == 0 || glances.are_due()) && look<false>() != sight::nothing) break;
+      if ((i == 0 || glances.due() != glance_timer::not_yet) && look<false>() != sight::nothing) break;
       auto* const submitted = at(i);
       if (submitted == nullptr) break;
       message& m = submitted->body;

@@ -32,9 +32,16 @@ struct window_request {
   std::uint32_t ticket, most;
 };
 
-/// All lanes of `t`, a warp: copies the messages that are committed one after the other. Returns how many.
-RONDO_CALL RONDO_HD inline std::uint32_t fetch_mail(team const& t, window_request const& from,
-                                                    mail_window& to) noexcept {
+/// What is in a window: messages of the default priority without a trace.
+struct window_contents {
+  std::uint32_t count;
+  std::uint32_t special;  // bits of those that have flags or a deadline
+};
+
+/// All lanes of `t`, a warp: copies the messages that are committed one after the other, as far as a window may hold
+/// them.
+RONDO_CALL RONDO_HD inline window_contents fetch_mail(team const& t, window_request const& from,
+                                                      mail_window& to) noexcept {
   // Copies, which stay in registers.
   auto const [ring, ticket, most] = from;
   team const lanes = t;
@@ -68,7 +75,16 @@ RONDO_CALL RONDO_HD inline std::uint32_t fetch_mail(team const& t, window_reques
   }
 #endif
   lanes.sync();
-  return count;
+  // Each lane looks at a header, so that the one that handles the messages need not look at all of them.
+  std::uint32_t others = 0, special = 0;
+  for (auto const i : lane_range{count, lanes.lane(), lanes.lanes()}) {
+    message_header const& h = to.slots[i].header;
+    if (h.priority != default_priority || (h.flags & flag_traced) != 0) others |= 1u << i;
+    if (h.flags != 0 || h.deadline != 0) special |= 1u << i;
+  }
+  others = lanes.any_bits(others);
+  special = lanes.any_bits(special);
+  return {others != 0 ? static_cast<std::uint32_t>(lowest_bit(others)) : count, special};
 }
 
 }  // namespace rondo
