@@ -172,6 +172,7 @@ template <class T, scope Scope = scope::device>
 RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {
   return reinterpret_cast<atomic<T, Scope>&>(plain);  // atomic<T> holds a T and nothing else
 }
+/// The same to one that this thread only reads.
 template <class T, scope Scope = scope::device>
 RONDO_HD atomic<T, Scope> const& as_atomic(T const& plain) noexcept {
   return reinterpret_cast<atomic<T, Scope> const&>(plain);

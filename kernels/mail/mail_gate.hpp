@@ -46,7 +46,7 @@ inline constexpr memory_order room_order = memory_order::acquire, ticket_order =
 
 class gate_word {
  public:
-  static constexpr std::uint64_t open_bit = 1ull << 20;
+  static constexpr std::uint64_t open_bit = 1ull << 20;  // messages are accepted
 
   RONDO_HD constexpr explicit gate_word(std::uint64_t bits) noexcept : bits_(bits) {}
 
@@ -102,6 +102,7 @@ class mail_gate {
   RONDO_HD void put_back(std::uint32_t count) noexcept {
     bits_.fetch_add(gate_word::room_for(count), memory_order::relaxed);  // relaxed: nothing was done with it
   }
+  /// As it is.
   RONDO_HD gate_word seen() const noexcept { return gate_word{bits_.load(memory_order::acquire)}; }
   /// Takes room where the gate is still `as_seen`.
   RONDO_HD bool try_take_room(gate_word as_seen, std::uint32_t count) noexcept {

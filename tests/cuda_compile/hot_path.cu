@@ -7,21 +7,21 @@ using namespace rondo;
 
 extern "C" {
 
-/// A sender reserves a slot of a mailbox that has a ring, fills it and commits it.
-__global__ void mailbox_send(arena_ref arena, actor_id to, message_header header, std::uint64_t payload,
-                             reservation* out) {
-  sender from;
-  auto const r = reserve(arena, to, default_priority, 1, false, from);
+/// A sender reserves a slot of a mailbox that has a ring, fills it and commits it. `arena` and `from` lie in its
+/// scheduler.
+__global__ void mailbox_send(arena_ref const* arena, sender* from, actor_id to, message_header header,
+                             std::uint64_t payload, reservation* out) {
+  auto const r = reserve(*arena, to, default_priority, 1, false, *from);
   if (r.status == errc::ok) fill(r.ring, r.ticket, header, &payload, sizeof payload);
   out->status = r.status;
   out->queue_band = r.queue_band;
 }
 
 /// The owner reads the slot at the head of a ring, and returns it.
-__global__ void mailbox_take(mail_ring_ref ring, std::uint32_t ticket, std::uint64_t* out) {
-  if (!ring.committed(ticket)) return;
-  *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(ticket).payload);
-  ring.give_back(ticket);
+__global__ void mailbox_take(arena_ref arena, actor_cell& cell, mail_ring_ref ring, std::uint64_t* out) {
+  if (!ring.committed(cell.head)) return;
+  *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(cell.head).payload);
+  priority_lists_ref{arena, cell, ring}.take_many(1);
 }
 
 __global__ void ready_push(arena_ref arena, std::uint32_t index, bool* out) {

@@ -194,6 +194,12 @@ void cuda_machine::reserve_stack() {
   cudaFuncAttributes kernel{};
   check(cudaFuncGetAttributes(&kernel, s.program.run_grid), "loading the ring kernel");
   auto const bytes = std::max<std::size_t>(4096, kernel.localSizeBytes);
+  // A kernel whose local memory must be made larger waits for the whole GPU: what was large enough once stays so. Not an
+  // error if the program's context does not allow it any more.
+  unsigned flags = 0;
+  if (cudaGetDeviceFlags(&flags) != cudaSuccess ||
+      cudaSetDeviceFlags(flags | cudaDeviceLmemResizeToMax) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
   gpu_use::of_process().reserve_stack(s.ordinal, bytes, [](std::size_t all) {
     check(cudaDeviceSetLimit(cudaLimitStackSize, all), "setting the stack of teams");
   });
