@@ -194,8 +194,8 @@ void cuda_machine::reserve_stack() {
   cudaFuncAttributes kernel{};
   check(cudaFuncGetAttributes(&kernel, s.program.run_grid), "loading the ring kernel");
   auto const bytes = std::max<std::size_t>(4096, kernel.localSizeBytes);
-  // A kernel whose local memory must be made larger waits for the whole GPU: what was large enough once stays so. Not an
-  // error if the program's context does not allow it any more.
+  // A kernel whose local memory must be made larger waits for the whole GPU: what was large enough once stays so. Not
+  // an error if the program's context does not allow it any more.
   unsigned flags = 0;
   if (cudaGetDeviceFlags(&flags) != cudaSuccess ||
       cudaSetDeviceFlags(flags | cudaDeviceLmemResizeToMax) != cudaSuccess)
