@@ -322,15 +322,17 @@ class slice : public running_actor<Module> {
   }
 
   /// Waits briefly for more mail, as `pick` finds it, while no other actor needs the team. For a busy sender this is
-  /// cheaper than scheduling the actor for each message. Each look takes the cache line from the sender. So the more
-  /// messages a pause brought, the longer the next pause, and a single answer is still seen soon.
+  /// cheaper than scheduling the actor for each message. On a CPU each look takes the cache line from the sender. So
+  /// the more messages a pause brought, the longer the next pause, and a single answer is still seen soon.
   RONDO_HD std::uint32_t linger(std::uint32_t& ticket, std::uint32_t dealt) {
     auto& pauses = actor_.sched.linger_pauses;
     if (pauses == 0 || actor_.sched.keeps_actor()) return 0;
     auto const brought = dealt - dealt_at_linger_;
     dealt_at_linger_ = dealt;
-    if (brought > 2 && pauses < 256) pauses *= 2;
-    if (brought < 2 && pauses > 2) pauses /= 2;
+    if constexpr (loads_at_once == 1) {
+      if (brought > 2 && pauses < 256) pauses *= 2;
+      if (brought < 2 && pauses > 2) pauses /= 2;
+    }
     for (int look = 0; look < linger_looks && !actor_.sched.sees_work(); ++look) {
       for (std::uint32_t i = 0; i < pauses; ++i) relax();
       if (auto const count = actor_.priority_lists().pick(ticket)) return count;

@@ -15,6 +15,7 @@ void generation_wraps(execution& x) {
   x.thread("launcher", [&] {
     scheduler sched{w.arena()};
     launch_actor<behaviours>(sched, s);
+    x.require(post(sched, s.id, {1, 0}) == errc::ok, "there is room");
   });
   x.thread("sender", [&] {
     scheduler sched{w.arena()};

@@ -72,6 +72,12 @@ struct team_world : arena_world {
     execution_.require(!word.has(actor_word::running), "nobody runs it");
     execution_.require(t.handled == handled && t.accepted == handled,
                        "accepted = handled, and as many as were sent");
+    auto const gate = arena().cell(index).gate.seen();
+    mailbox_limits const limits{arena().cell(index).limits.load(memory_order::relaxed)};
+    execution_.require(!arena().has_gates() || gate.bits() == 0 ||
+                           (gate.ring() == word.ring() &&
+                            gate.room() == (gate.ring() == 0 ? 0 : std::int64_t{limits.capacity()})),
+                       "the gate has all room of the mailbox");
     for (int band = 0; band < ready_bands; ++band) {
       auto const& positions = *arena().ready(band).positions;
       auto stand = positions.tail.load(memory_order::relaxed) - positions.head.load(memory_order::relaxed);
