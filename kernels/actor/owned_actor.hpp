@@ -308,7 +308,9 @@ class owned_actor {
 
   RONDO_HD bool may_restart() noexcept {
     auto const now = static_cast<std::uint32_t>(now_ns() / 1'000'000);
-    if (now - cell.window_start_ms > cell.supervise.within_ms) {
+    // Whole milliseconds would count some restarts within 0 ms: then each is alone.
+    auto const within = cell.supervise.within_ms;
+    if (within == 0 || now - cell.window_start_ms > within) {
       cell.window_start_ms = now;
       cell.window_restarts = 0;
     }

@@ -11,6 +11,8 @@
 //     unpacks them.
 //  R3 S == L(t) + B  message t has been taken, and its slot is free for ticket t + B.
 //  R4 Slots are given back in ticket order, so "the slot of t - capacity is free" means that fewer than capacity wait.
+// Where there are gates (mail_gate.hpp), owners mark no slot: in place of R1 and R3, a free slot has any sequence but
+// that of R2, because each lap of the ring has its own. That a slot is free is said by room.
 // Ordering
 //  commit   producer's release store of L+n -> consumer's acquire load of it: the messages' bytes.
 //  reuse    consumer's release store of L+B -> producer's acquire load of it: the consumer has finished

@@ -255,14 +255,6 @@ class scheduler : public ready_actors {
     return false;
   }
 
-  /// Takes the ring that the actor's word still holds from the gate, if there is one. False, after a pause, if a sender
-  /// is between two steps: perhaps mail comes. Owner only.
-  RONDO_HD bool leave_gate(actor_cell& cell, std::uint32_t ring) const noexcept {
-    if (!arena_.has_gates() || cell.gate.detach(ring, capacity_of(cell))) return true;
-    relax();
-    return false;
-  }
-
   /// Ends the closed gate of an actor whose word holds this ring, if there is one. False, after a pause, if a sender is
   /// between two steps: perhaps mail comes. Owner only.
   RONDO_HD bool end_gate(actor_cell& cell, std::uint32_t ring, std::uint32_t next_generation) const noexcept {
@@ -395,6 +387,14 @@ class scheduler : public ready_actors {
 
   RONDO_HD static std::uint32_t capacity_of(actor_cell const& cell) noexcept {
     return mailbox_limits{cell.limits.load_own()}.capacity();
+  }
+
+  /// Takes the ring that the actor's word still holds from the gate, if there is one. False, after a pause, if a sender
+  /// is between two steps: perhaps mail comes. Owner only.
+  RONDO_HD bool leave_gate(actor_cell& cell, std::uint32_t ring) const noexcept {
+    if (!arena_.has_gates() || cell.gate.detach(ring, capacity_of(cell))) return true;
+    relax();
+    return false;
   }
 
   /// Of the `waiting` messages. -1: all of them are stashed.

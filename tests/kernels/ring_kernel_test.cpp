@@ -121,6 +121,21 @@ TEST_CASE("a message that keeps failing its actor is quarantined", "[ring_kernel
   CHECK(m.totals(id).failures == 3);
 }
 
+// Regression: once the window was kept in milliseconds, restarts within the same one counted.
+TEST_CASE("restarts within 0 ms have no limit", "[ring_kernel][G9]") {
+  machine m{1};
+  fragile::attempts = 0;
+  auto spec = m.spec_of<fragile>(0);
+  spec.supervise = {.poison_after = max_attempts, .max_restarts = 1, .within_ms = 0};
+  auto const id = m.launch(spec);
+  REQUIRE(m.tell(id, broken{100}) == errc::ok);
+  m.start();
+  REQUIRE(m.wait_for(event_kind::dead_letter, 1));
+  CHECK(m.events(event_kind::dead_letter)[0].reason == errc::quarantined);
+  CHECK(fragile::attempts == max_attempts);
+  CHECK(m.at_rest(id));
+}
+
 // Regression: attempts were counted per actor, so one message was quarantined for the failures of another.
 TEST_CASE("each message has its own attempts", "[ring_kernel][G9]") {
   machine m{1};

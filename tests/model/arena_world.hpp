@@ -77,6 +77,13 @@ inline errc post(scheduler& sched, actor_id to, note n, std::uint8_t priority = 
   return sched.post(to, note_header(priority), &n, sizeof n);
 }
 
+/// All of them or none.
+template <std::size_t Count>
+errc post_batch(scheduler& sched, actor_id to, note const (&notes)[Count]) {
+  return sched.post_batch(to, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
+                          sizeof(note), Count);
+}
+
 /// The owner's view of one actor's mail.
 class owned_mail {
  public:

@@ -90,8 +90,7 @@ void batch_stays_together(execution& x) {
   x.thread("batch", [&] {
     scheduler sched{w.arena()};
     note const notes[2] = {{0, 0}, {0, 1}};
-    while (sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
-                            sizeof(note), 2) != errc::ok)
+    while (post_batch(sched, id, notes) != errc::ok)
       relax();  // the other sender may hold the ring for a moment
   });
   x.thread("single", [&] {
@@ -153,9 +152,7 @@ void refusal_takes_no_room(execution& x) {
   x.thread("batch", [&] {
     scheduler sched{w.arena()};
     note const notes[2] = {{1, 0}, {1, 1}};
-    x.require(sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
-                               sizeof(note), 2) == errc::mailbox_full,
-              "there is room for one at most");
+    x.require(post_batch(sched, id, notes) == errc::mailbox_full, "there is room for one at most");
   });
   x.thread("single", [&] {
     scheduler sched{w.arena()};
@@ -176,8 +173,7 @@ void refusal_keeps_no_ring(execution& x) {
   x.thread("batch", [&] {
     scheduler sched{w.arena()};
     note const notes[2] = {{1, 0}, {1, 1}};
-    outcome = sched.post_batch(id, note_header(), reinterpret_cast<std::byte const*>(notes), sizeof(note),
-                               sizeof(note), 2);
+    outcome = post_batch(sched, id, notes);
   });
   x.thread("owner", [&] {
     scheduler sched{w.arena(), true};
