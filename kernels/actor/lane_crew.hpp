@@ -40,7 +40,7 @@ class lane_crew {
     if (team_.lanes() == 1) return invoke(call, self, team_, own_mail);
     if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
       return invoke(call, self, team{team_.index()}, own_mail);  // alone: a team of one
-    publish(call);
+    publish(team_, call);
     team_.sync();
     auto result = invoke(call, self, team_, own_mail);
     team_.sync();
@@ -53,36 +53,38 @@ class lane_crew {
   /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
   RONDO_HD void join() const {
     tell(handler_call::what::join);
-    after_reading();
+    after_reading(team_);
   }
   /// Lane 0: fetches mail into the team's window. Precondition: there is a window.
-  RONDO_CALL RONDO_HD window_contents fetch(window_request const& from) const {
-    if (team_.lanes() != 1) {
-      publish({handler_call::what::fetch, from.ring.slot_count, from.ticket, from.most});
-      team_.shared()->command[2] = reinterpret_cast<std::uintptr_t>(from.ring.slots);
-      team_.sync();
-      after_reading();
+  RONDO_HD window_contents fetch(window_request from) const {
+    auto const t = team_;  // a copy, which stays in registers on a GPU
+    if (t.lanes() != 1) {
+      publish(t, {handler_call::what::fetch, from.ring.slot_count, from.ticket, from.most});
+      t.shared()->command[2] = reinterpret_cast<std::uintptr_t>(from.ring.slots);
+      t.sync();
+      after_reading(t);
     }
-    return fetch_mail(first_warp(), from, *host_.mail);
+    return fetch_mail(first_warp(t), from, *host_.mail);
   }
   /// Lanes other than 0: run published calls until dismissed.
   template <class Join>
   RONDO_CALL RONDO_HD void serve(Join const& join) const {
+    auto const t = team_;  // a copy, which stays in registers on a GPU
     for (;;) {
-      team_.sync();
+      t.sync();
       handler_call call;
-      __builtin_memcpy(&call, team_.shared()->command, sizeof call);
+      __builtin_memcpy(&call, t.shared()->command, sizeof call);
       if (call.kind == handler_call::what::leave) return;
       if (call.kind == handler_call::what::join) {
-        after_reading();
+        after_reading(t);
         join();
         continue;
       }
       if (call.kind == handler_call::what::fetch) {
-        auto* const slots = reinterpret_cast<message_slot*>(team_.shared()->command[2]);
-        after_reading();
-        if (team_.lane() < hardware::warp_lanes)
-          fetch_mail(first_warp(), {{slots, call.actor}, call.ticket, call.count}, *host_.mail);
+        auto* const slots = reinterpret_cast<message_slot*>(t.shared()->command[2]);
+        after_reading(t);
+        if (t.lane() < hardware::warp_lanes)
+          fetch_mail(first_warp(t), {{slots, call.actor}, call.ticket, call.count}, *host_.mail);
         continue;
       }
       invoke(call, {call.actor, scheduler_.arena().cell(call.actor).generation.load(memory_order::relaxed)},
@@ -94,20 +96,19 @@ class lane_crew {
  private:
   RONDO_HD void tell(handler_call::what kind) const {
     if (team_.lanes() == 1) return;
-    publish({kind, 0, 0, 0});
+    publish(team_, {kind, 0, 0, 0});
     team_.sync();
   }
   /// The function that all join in syncs the first warp alone: a lane of another warp would read the next call instead
   /// of this one.
-  RONDO_HD void after_reading() const {
-    if (team_.lanes() > hardware::warp_lanes) team_.sync();
+  RONDO_HD static void after_reading(team const& t) {
+    if (t.lanes() > hardware::warp_lanes) t.sync();
   }
-  RONDO_HD team first_warp() const noexcept {
-    return team_.lanes() == 1 ? team{team_.index()}
-                              : team{team_.index(), team_.lane(), hardware::warp_lanes, *team_.shared()};
+  RONDO_HD static team first_warp(team const& t) noexcept {
+    return t.lanes() == 1 ? team{t.index()} : team{t.index(), t.lane(), hardware::warp_lanes, *t.shared()};
   }
-  RONDO_HD void publish(handler_call call) const noexcept {
-    __builtin_memcpy(team_.shared()->command, &call, sizeof call);
+  RONDO_HD static void publish(team const& t, handler_call call) noexcept {
+    __builtin_memcpy(t.shared()->command, &call, sizeof call);
   }
 
   RONDO_CALL RONDO_HD call_result invoke(handler_call call, actor_id self, team const& lanes,

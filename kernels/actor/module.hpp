@@ -193,19 +193,37 @@ inline constexpr bool returns_well =
 template <class B, class M>
 using own_context = std::conditional_t<portable_behaviour<B>, portable_context<B, M>, context&>;
 
+/// What the context expects is said before.
+template <class B, class M>
+RONDO_HD void call_expected(B& b, context& ctx, std::byte const* payload) {
+  auto const& m = *reinterpret_cast<M const*>(payload);
+  own_context<B, M> made(ctx);
+  context_of<B, M>& own = made;
+  run_caught(ctx, [&] {
+    if constexpr (returns_reply<B, M>)
+      ctx.reply_with(b.on(own, m));
+    else
+      b.on(own, m);
+  });
+}
+
 template <class B, class M>
 RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
   if constexpr (kind_of<B, M> == handler_kind::one) {
-    auto const& m = *reinterpret_cast<M const*>(payload);
     ctx.expect(reply_id_of<B, M>);
-    own_context<B, M> made(ctx);
-    context_of<B, M>& own = made;
-    run_caught(ctx, [&] {
-      if constexpr (returns_reply<B, M>)
-        ctx.reply_with(b.on(own, m));
-      else
-        b.on(own, m);
-    });
+    call_expected<B, M>(b, ctx, payload);
+  }
+}
+
+template <class B, class M, class GoesOn>
+RONDO_HD void call_each(B& b, context& ctx, message_slot const* slots, GoesOn const& goes_on) {
+  if constexpr (kind_of<B, M> == handler_kind::one) {
+    ctx.expect(reply_id_of<B, M>);
+    do {
+      ctx.begin(slots->header);
+      call_expected<B, M>(b, ctx, slots->payload);
+      ++slots;
+    } while (goes_on());
   }
 }
 
@@ -331,6 +349,21 @@ struct module_of {
       dispatch<B>::with_type(mail.header.type, [&]<class M>(std::type_identity<M>) {
         kind = detail::kind_of<B, M>;
         detail::call_one<B, M>(*reinterpret_cast<B*>(state), ctx, mail.payload);
+      });
+    });
+    return kind;
+  }
+
+  /// The same for messages of one type that lie one behind the other, from `slots` on, as long as `goes_on()`, called
+  /// behind each, is true. All that is asked of a type is asked once.
+  template <class GoesOn>
+  RONDO_HD static handler_kind handle_each(std::uint16_t behaviour, std::byte* state, context& ctx,
+                                           message_slot const* slots, GoesOn const& goes_on) {
+    handler_kind kind = handler_kind::none;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) {
+      dispatch<B>::with_type(slots->header.type, [&]<class M>(std::type_identity<M>) {
+        kind = detail::kind_of<B, M>;
+        detail::call_each<B, M>(*reinterpret_cast<B*>(state), ctx, slots, goes_on);
       });
     });
     return kind;

@@ -51,16 +51,17 @@ class owned_actor {
     if (!has_ring) return;
     sched.adopt_ring(cell, word);
     ring = arena.held_ring_at(word.ring());
-    note_depth(word);
+    note_depth(word, cell.head);
   }
 
   RONDO_HD void note_depth() noexcept {
-    if (with_telemetry && has_ring)
-      note_depth(actor_word{cell.word.load(memory_order::relaxed)});  // relaxed: a statistic
+    if (!with_telemetry || !has_ring) return;
+    auto const head = cell.head;  // on a GPU both loads are of one trip
+    note_depth(actor_word{cell.word.load(memory_order::relaxed)}, head);  // relaxed: a statistic
   }
-  RONDO_HD void note_depth(actor_word word) noexcept {
+  RONDO_HD void note_depth(actor_word word, std::uint32_t head) noexcept {
     if constexpr (!with_telemetry) return;
-    auto const depth = (word.tail() - cell.head) & ticket_mask;
+    auto const depth = (word.tail() - head) & ticket_mask;
     if (depth > totals.peak_depth) totals.peak_depth = depth;
   }
 

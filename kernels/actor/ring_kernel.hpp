@@ -245,7 +245,7 @@ class ring_kernel {
     set_actor(index + 1);
     slice<Module> actor{scheduler_, team_, host_, index};
     std::uint32_t total = 0, looks = 0;
-    std::uint64_t idle_since = 0;
+    std::uint64_t idle_since = 0, shown_ns = 0;
     for (;;) {
       std::uint32_t dealt = 0;
       bool const lives = actor.poll(dealt);
@@ -266,9 +266,11 @@ class ring_kernel {
         if (dealt == 0) relax();
         continue;
       }
-      actor.show();
-      if (dealt == 0) set_actor(0);  // otherwise a team that only polls would seem stuck in a handler
       auto const now = now_ns();
+      bool const shows = dealt == 0 || now - shown_ns > longest_unshown_ns;
+      actor.show(shows);
+      if (shows) shown_ns = now;
+      if (dealt == 0) set_actor(0);  // otherwise a team that only polls would seem stuck in a handler
       if (idle_since == 0) idle_since = now;
       bool const tired = threads_park && idle_.park && dealt == 0 && now - idle_since > idle_.spin_ns;
       bool const over =
@@ -339,6 +341,8 @@ class ring_kernel {
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
   bool mail_left_ = false;    // in its pinned actor, when this team released it
   [[no_unique_address]] Inbox inbox_;
+  // The counters of a pinned actor that is busy are no older than this. On a GPU each time costs two fences.
+  static constexpr std::uint64_t longest_unshown_ns = detail::fences_cost_trips ? 50'000 : 0;
   // A pack waits no longer than this for more mail.
   static constexpr std::uint64_t longest_packing_ns = 50'000;
 #if defined(__CUDA_ARCH__)

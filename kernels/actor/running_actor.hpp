@@ -153,42 +153,67 @@ class running_actor {
 
       floods_ = false;
       auto const most = quota < mail_window::most ? quota : mail_window::most;
-      auto const [count, special] = actor_.crew.fetch({ring, ticket, most});
+      auto const contents = actor_.crew.fetch({ring, ticket, most});
+      auto const count = contents.count;
       // Behind the fence of the fetch: what was announced before a message of the window was committed is seen here.
       glance_timer glances{sched};
       auto seen = glance();
       prefetch(state);
       if (count == 0 || !seen.is_clear()) return 0;
-      auto const order = release_once();  // the lanes have copied the messages
-      bool failed = false;
-      for (; i < count; ++i) {
-        auto const due = glances.due();
-        if (due == glance_timer::now) seen = glance();
-        if (due != glance_timer::not_yet && !seen.is_clear()) break;
-        if (due == glance_timer::again) seen = glance();
-        message_slot const& slot = slots[i];
-        message_header const& h = slot.header;
-        bool const is_special = (special >> i & 1) != 0;
+      glances.restart();
+      std::uint32_t given = 0;
+      auto const give_back = [&] {
+        if (given == i) return;
+        cell.set_head(ticket + i);
+        if (gates) cell.gate.give_room(i - given);
+        for (auto t = given; !gates && t != i; ++t) ring.give_back((ticket + t) & ticket_mask);
+        given = i;
+      };
+      bool failed = false, goes_on = true, looks = false;
+      while (goes_on && i < count) {
+        if (looks) seen = glance();
+        if (looks && !seen.is_clear()) break;
+        if (looks) glances.restart();
+        looks = false;
+        auto const end = i + contents.run_length(i);
+        message_slot const* const first = slots + i;
+        message_header const& h = first->header;
+        bool const is_special = (contents.special >> i & 1) != 0;  // and alone
         if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
           break;
         status.begin(h.type, begun + i + 1);
-        context_.begin(h);
-        auto const kind = Module::handle_one(behaviour, state, context_, slot);
+        auto const kind = Module::handle_each(behaviour, state, context_, first, [&] {
+          // All that it looks at is loaded before it is asked: on a GPU that takes one trip to the L1.
+          auto const failure = context_.failure();
+          auto const due = glances.due();
+          failed = failure != errc::ok;
+          if (failed) [[unlikely]]
+            return false;
+          ++i;
+          if (due != glance_timer::not_yet) {
+            give_back();
+            status.set_begun(begun + i + 1);
+            looks = due == glance_timer::now;  // outside this loop, whose look is then assigned at one place
+            if (looks) return false;
+            goes_on = seen.is_clear();
+            seen = glance();
+          }
+          return goes_on && i != end;
+        });
         if (kind != handler_kind::one) {
           by_windows_ = kind == handler_kind::none;
           break;
         }
-        failed = context_.failure() != errc::ok;
         if (failed) break;
         if (is_special && (h.flags & settled_flags) != 0) [[unlikely]]
           settle(h, context_.answered(), 0);
-        cell.set_head(ticket + i + 1);
-        gates ? cell.gate.give_room(1, order) : ring.give_back((ticket + i) & ticket_mask, order);
       }
+      give_back();
       actor_.totals.handled += i;
       if (i != 0) cell.overtakes = 0;
       floods_ = i != 0;
       if (failed) on_handler_failed((ticket + i++) & ticket_mask, outcome());
+      status.set_begun(begun + i);
     }
     return i;
   }
@@ -199,18 +224,26 @@ class running_actor {
   class glance_timer {
    public:
     enum when : std::uint8_t { not_yet, again, now };
+    // In cycles. A look has come by the first, even if others use the L2; from the second on it is too old.
+    static constexpr std::uint32_t trip = 384, longest = 768;
 
     RONDO_HD explicit glance_timer(scheduler& sched) noexcept : sched_(sched) {
       if constexpr (takes_windows) sched_.take_new_order();
+    }
+    /// Somebody has just waited for a look.
+    RONDO_HD void restart() noexcept {
+#if defined(__CUDA_ARCH__)
+      last_ = now_cycles();
+#endif
     }
     RONDO_HD when due() noexcept {
 #if defined(__CUDA_ARCH__)
       auto const cycles = now_cycles();
       auto const since = cycles - last_;
       bool const own = sched_.take_new_order();
-      if (!own && since < 256) return not_yet;
+      if (!own && since < trip) return not_yet;
       last_ = cycles;
-      if (!own && since < 512) return again;
+      if (!own && since < longest) return again;
 #endif
       return now;
     }

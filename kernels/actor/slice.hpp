@@ -62,7 +62,7 @@ class slice : public running_actor<Module> {
   /// A pinned team's turn: handles the mail that has arrived and keeps the actor. False once the actor is gone.
   RONDO_HD bool poll(std::uint32_t& dealt) {
     for (dealt = 0; dealt < quota_;) {
-      if (may_flood() && knows_next_ && in_turn_) {
+      if (may_flood() && knows_next()) {
         if (dealt == 0) show_running();
         auto const n = deal_with_window(next_, quota_ - dealt);
         next_ = (next_ + n) & ticket_mask;
@@ -86,6 +86,8 @@ class slice : public running_actor<Module> {
       next_ = (next_ + n) & ticket_mask;
       dealt += n;
     }
+    // The next window looks for commands itself.
+    if (may_flood() && dealt != 0 && knows_next_ && actor_.own_mail == 0) return actor_.note_depth(), true;
     while (actor_.control_waits()) show_running(), actor_.obey();
     if (!actor_.has_ring) actor_.look_at_word();
     actor_.note_depth();
@@ -186,6 +188,16 @@ class slice : public running_actor<Module> {
   using base::state_;
   using typename base::glance_timer;
 
+  /// Whether the oldest message, `next_`, comes next if it is committed.
+  RONDO_HOT RONDO_HD bool knows_next() noexcept {
+    if (!knows_next_) {
+      knows_next_ = true;
+      next_ = actor_.cell.head;
+      in_turn_ = actor_.has_ring && !actor_.paused && !actor_.closing() && actor_.priority_lists().in_order();
+    }
+    return in_turn_;
+  }
+
   /// What a pinned team sees of its actor: nothing new; mail, and nothing that comes before it; or something else.
   enum class sight { nothing, mail, other };
 
@@ -193,12 +205,7 @@ class slice : public running_actor<Module> {
   /// `Acquires`: what it finds is read next.
   template <bool Acquires = true>
   RONDO_HOT RONDO_HD sight look() noexcept {
-    if (!knows_next_) {
-      knows_next_ = true;
-      next_ = actor_.cell.head;
-      in_turn_ = actor_.has_ring && !actor_.paused && !actor_.closing() && actor_.priority_lists().in_order();
-    }
-    if (!in_turn_) return sight::other;
+    if (!knows_next()) return sight::other;
     // Copies, which stay in registers on a GPU.
     auto const ring = actor_.ring;
     auto const& cell = actor_.cell;

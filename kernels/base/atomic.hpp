@@ -160,13 +160,6 @@ RONDO_HD inline void acquire_found() noexcept {
   if constexpr (detail::fences_cost_trips) atomic_fence(memory_order::acquire);
 }
 
-/// The order for each of several stores that release the same work. On a GPU one fence precedes them all.
-RONDO_HD inline memory_order release_once() noexcept {
-  if (!detail::fences_cost_trips) return memory_order::release;
-  atomic_fence(memory_order::release);
-  return memory_order::relaxed;
-}
-
 /// Atomic access to a plain value, such as a behaviour's member that several tiles add to.
 template <class T, scope Scope = scope::device>
 RONDO_HD atomic<T, Scope>& as_atomic(T& plain) noexcept {

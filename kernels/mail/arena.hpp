@@ -75,6 +75,10 @@ struct alignas(64) team_status {
       beats.store(count, memory_order::relaxed);
     }
   }
+  /// `count`: of all that it has begun.
+  RONDO_HD void set_begun(std::uint64_t count) noexcept {
+    if constexpr (with_telemetry) beats.store(count, memory_order::relaxed);
+  }
   /// How many the team has begun. Relaxed, not load_own: what it has added is not in its L1.
   RONDO_HD std::uint64_t begun() const noexcept {
     return with_telemetry ? beats.load(memory_order::relaxed) : 0;

@@ -26,9 +26,10 @@
 //  room     owner's release addition -> sender's acquire subtraction -> its release addition of tickets
 //           -> acquire addition of later ones: the owner has finished reading the slot. Two steps, because a sender may
 //           take the room of one slot and then the ticket of another, which the owner gave back in between; but of all
-//           senders that have tickets up to this one, the last that took room took it after that. On a GPU the
-//           senders' orders are relaxed. ASSUMES: a GPU performs no store before the branch that leads to it is
-//           decided, and a sender that has room only stores to the slot.
+//           senders that have tickets up to this one, the last that took room took it after that. On a GPU all of
+//           these are relaxed. ASSUMES: a GPU issues in order; it performs no store before the branch that leads to it
+//           is decided, and a sender that has room only stores to the slot; it issues nothing that needs a loaded value
+//           before the load is performed, and an owner that gives room back has stored what it wants of the slot.
 //  attach   release addition of a ring -> sender's acquire subtraction: the ring's place.
 #pragma once
 
@@ -38,9 +39,11 @@ namespace rondo {
 
 namespace detail {
 #if defined(__CUDA_ARCH__)
-inline constexpr memory_order room_order = memory_order::relaxed, ticket_order = memory_order::relaxed;
+inline constexpr memory_order give_order = memory_order::relaxed, room_order = memory_order::relaxed,
+                              ticket_order = memory_order::relaxed;
 #else
-inline constexpr memory_order room_order = memory_order::acquire, ticket_order = memory_order::acq_rel;
+inline constexpr memory_order give_order = memory_order::release, room_order = memory_order::acquire,
+                              ticket_order = memory_order::acq_rel;
 #endif
 }  // namespace detail
 
@@ -127,9 +130,9 @@ class mail_gate {
   }
   /// Refuses messages from now on.
   RONDO_HD void close() noexcept { bits_.fetch_and(~gate_word::open_bit, memory_order::relaxed); }
-  /// Gives room back. `order`: release, or that of release_once().
-  RONDO_HOT RONDO_HD void give_room(std::uint32_t count, memory_order order) noexcept {
-    bits_.fetch_add(gate_word::room_for(count), order);  // the edge `room`
+  /// Gives room back.
+  RONDO_HOT RONDO_HD void give_room(std::uint32_t count) noexcept {
+    bits_.fetch_add(gate_word::room_for(count), detail::give_order);  // the edge `room`
   }
   /// Takes the ring away, if it is there with all room of `capacity`.
   RONDO_HD bool detach(std::uint32_t ring, std::uint32_t capacity) noexcept {

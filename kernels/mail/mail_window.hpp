@@ -9,7 +9,7 @@
 //
 // Threads: the lanes of the team that owns the actor (W2).
 // Ordering: the edge `commit` of each message, by one fence of the lane that has seen it and a barrier; the edge
-// `reuse` of all of them, by one fence of lane 0 behind the barrier after the copies (`release_once`).
+// `reuse`, or `room`, of all of them: lane 0 gives them back behind the barrier after the copies.
 #pragma once
 
 #include "kernels/base/team.hpp"
@@ -36,15 +36,22 @@ struct window_request {
 struct window_contents {
   std::uint32_t count;
   std::uint32_t special;  // bits of those that have flags or a deadline
+  std::uint32_t changes;  // bits of those that have another type than the one before, or one of both is special
+
+  /// How many from `i` on go the same way.
+  RONDO_HD std::uint32_t run_length(std::uint32_t i) const noexcept {
+    auto const later = changes >> i >> 1;
+    auto const run = later != 0 ? static_cast<std::uint32_t>(lowest_bit(later)) + 1 : count;
+    return run < count - i ? run : count - i;
+  }
 };
 
-/// All lanes of `t`, a warp: copies the messages that are committed one after the other, as far as a window may hold
+/// All `lanes`, a warp: copies the messages that are committed one after the other, as far as a window may hold
 /// them.
-RONDO_CALL RONDO_HD inline window_contents fetch_mail(team const& t, window_request const& from,
+RONDO_CALL RONDO_HD inline window_contents fetch_mail(team lanes, window_request from,
                                                       mail_window& to) noexcept {
-  // Copies, which stay in registers.
   auto const [ring, ticket, most] = from;
-  team const lanes = t;
+  lanes.sync();  // they come by different ways: from here on they load side by side
   std::uint32_t missing = 0;
   for (auto const i : lane_range{most, lanes.lane(), lanes.lanes()})
     if (!ring.committed(ticket + i, memory_order::relaxed)) missing |= 1u << i;
@@ -76,15 +83,18 @@ RONDO_CALL RONDO_HD inline window_contents fetch_mail(team const& t, window_requ
 #endif
   lanes.sync();
   // Each lane looks at a header, so that the one that handles the messages need not look at all of them.
-  std::uint32_t others = 0, special = 0;
+  std::uint32_t others = 0, special = 0, changes = 0;
   for (auto const i : lane_range{count, lanes.lane(), lanes.lanes()}) {
     message_header const& h = to.slots[i].header;
     if (h.priority != default_priority || (h.flags & flag_traced) != 0) others |= 1u << i;
     if (h.flags != 0 || h.deadline != 0) special |= 1u << i;
+    if (i != 0 && h.type != to.slots[i - 1].header.type) changes |= 1u << i;
   }
   others = lanes.any_bits(others);
   special = lanes.any_bits(special);
-  return {others != 0 ? static_cast<std::uint32_t>(lowest_bit(others)) : count, special};
+  changes = lanes.any_bits(changes);
+  return {others != 0 ? static_cast<std::uint32_t>(lowest_bit(others)) : count, special,
+          changes | special | special << 1};
 }
 
 }  // namespace rondo

@@ -211,7 +211,7 @@ class priority_lists_ref {
     auto const first = cell_.head;
     cell_.set_head(first + count);
     if (arena_.has_gates()) [[unlikely]]
-      return cell_.gate.give_room(count, memory_order::release);
+      return cell_.gate.give_room(count);
     for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((first + i) & ticket_mask);
   }
   RONDO_HD std::uint32_t index(std::uint32_t ticket) const noexcept {

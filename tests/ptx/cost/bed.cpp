@@ -15,6 +15,7 @@ constexpr std::uint32_t state_bytes = 256, direct_slots = 512;
 
 rondo::arena_shape shape_of(bed_options const& o) {
   rondo::arena_shape s;
+  s.latency_sample_every = 64;  // as a runtime's configuration says
   s.teams = o.teams + o.pinned_teams;
   s.ring_slots = o.capacity;
   s.actors = s.rings = std::bit_ceil(std::max(64u, 2 * s.teams));

@@ -95,6 +95,10 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   };
 
   std::uint64_t now_ns() noexcept override { return now_ps() / 1000; }
+  /// A warp instruction takes four.
+  std::uint64_t cycles(ptx::warp const&) const noexcept override {
+    return now_ps() * 4 / costs_.warp_instruction_ps;
+  }
   void executes(ptx::warp const&, ptx::instruction const& i, std::uint32_t lanes) override;
   void accesses(ptx::warp const&, ptx::instruction const& i, ptx::warp_access const& a) override;
   void fences(ptx::warp const&, ptx::instruction const& i, std::uint32_t lanes) override;

@@ -147,9 +147,10 @@ handler special_handler(std::string_view name, std::uint8_t& sub) {
     return special_of([](warp& w, u32, int) -> u64 { return w.grid().clock->now_ns(); });
   if (name == "%globaltimer_lo")
     return special_of([](warp& w, u32, int) -> u64 { return static_cast<u32>(w.grid().clock->now_ns()); });
-  if (name == "%clock64") return special_of([](warp& w, u32, int) -> u64 { return w.executed(); });
+  if (name == "%clock64")
+    return special_of([](warp& w, u32, int) -> u64 { return w.grid().clock->cycles(w); });
   if (name == "%clock")
-    return special_of([](warp& w, u32, int) -> u64 { return static_cast<u32>(w.executed()); });
+    return special_of([](warp& w, u32, int) -> u64 { return static_cast<u32>(w.grid().clock->cycles(w)); });
   return nullptr;
 }
 

@@ -10,6 +10,8 @@ std::uint64_t machine_clock::now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+std::uint64_t machine_clock::cycles(warp const& of) const noexcept { return of.executed(); }
+
 warp::warp(launch const& grid, multiprocessor& sm, std::uint32_t block, std::uint32_t index)
     : constants(grid.code->constants.data()),
       grid_(grid),
