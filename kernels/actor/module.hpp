@@ -215,14 +215,14 @@ RONDO_HD void call_one(B& b, context& ctx, std::byte const* payload) {
   }
 }
 
-template <class B, class M, class GoesOn>
-RONDO_HD void call_each(B& b, context& ctx, message_slot const* slots, GoesOn const& goes_on) {
+template <class B, class M, class Mail, class GoesOn>
+RONDO_HD void call_each(B& b, context& ctx, Mail const* mail, GoesOn const& goes_on) {
   if constexpr (kind_of<B, M> == handler_kind::one) {
     ctx.expect(reply_id_of<B, M>);
     do {
-      ctx.begin(slots->header);
-      call_expected<B, M>(b, ctx, slots->payload);
-      ++slots;
+      auto const& m = message_in(*mail++);
+      ctx.begin(m.header);
+      call_expected<B, M>(b, ctx, m.payload);
     } while (goes_on());
   }
 }
@@ -354,16 +354,16 @@ struct module_of {
     return kind;
   }
 
-  /// The same for messages of one type that lie one behind the other, from `slots` on, as long as `goes_on()`, called
-  /// behind each, is true. All that is asked of a type is asked once.
-  template <class GoesOn>
+  /// The same for messages of one type that lie one behind the other, from `mail` on, as long as `goes_on()`, called
+  /// behind each, is true. All that is asked of a type is asked once. `Mail`: has a message_in().
+  template <class Mail, class GoesOn>
   RONDO_HD static handler_kind handle_each(std::uint16_t behaviour, std::byte* state, context& ctx,
-                                           message_slot const* slots, GoesOn const& goes_on) {
+                                           Mail const* mail, GoesOn const& goes_on) {
     handler_kind kind = handler_kind::none;
     visit(behaviour, [&]<class B>(std::type_identity<B>) {
-      dispatch<B>::with_type(slots->header.type, [&]<class M>(std::type_identity<M>) {
+      dispatch<B>::with_type(message_in(*mail).header.type, [&]<class M>(std::type_identity<M>) {
         kind = detail::kind_of<B, M>;
-        detail::call_each<B, M>(*reinterpret_cast<B*>(state), ctx, slots, goes_on);
+        detail::call_each<B, M>(*reinterpret_cast<B*>(state), ctx, mail, goes_on);
       });
     });
     return kind;

@@ -253,8 +253,8 @@ class ring_kernel {
       if (!lives) break;
       if constexpr (Inbox::exists) {
         bool const is_due = inbox_.is_due(dealt);
-        if (is_due && take_in([&](std::uint32_t count, auto const& at, auto const& then) {
-                        auto const handled = actor.handle_now(count, at, then);
+        if (is_due && take_in([&](window_contents const& contents, auto* items, auto const& then) {
+                        auto const handled = actor.handle_now(contents, items, then);
                         dealt += handled;
                         return handled;
                       }) != 0)

@@ -126,97 +126,133 @@ class running_actor {
   /// Handles the messages that are in the mailbox from `ticket` on, the oldest one, as long as each of them goes the
   /// common way and comes next. Returns how many, at most `quota`; 0 if there is none.
   RONDO_CALL RONDO_HD std::uint32_t deal_with_window(std::uint32_t ticket, std::uint32_t quota) {
-    std::uint32_t i = 0;
+    std::uint32_t handled = 0;
     if constexpr (takes_windows) {
-      // Copies, which stay in registers: this object is in memory.
-      auto const ring = actor_.ring;
-      auto const behaviour = behaviour_;
-      auto* const state = state_;
-      auto& cell = actor_.cell;
-      auto& sched = actor_.sched;
-      auto& status = actor_.status;
-      auto const& stop = actor_.arena.header().stop;
-      auto const* const slots = actor_.host.mail->slots;
-      bool const gates = actor_.arena.has_gates();
-      auto const begun = status.begun();
-      struct sight {
-        std::uint32_t linked, stops, asked, announced;
-        RONDO_HD bool is_clear() const noexcept {
-          return (linked | stops | (asked & control_mask) | announced) == 0;
-        }
-      };
-      // Relaxed, all: as in `look`. They are of one trip, for which nobody waits before `is_clear`.
-      auto const glance = [&]() -> sight {
-        return {as_atomic(cell.linked).load(memory_order::relaxed), stop.load(memory_order::relaxed),
-                cell.control.load(memory_order::relaxed), cell.announced.load(memory_order::relaxed)};
-      };
-
       floods_ = false;
       auto const most = quota < mail_window::most ? quota : mail_window::most;
-      auto const contents = actor_.crew.fetch({ring, ticket, most});
-      auto const count = contents.count;
+      auto const contents = actor_.crew.fetch({actor_.ring, ticket, most});
       // Behind the fence of the fetch: what was announced before a message of the window was committed is seen here.
-      glance_timer glances{sched};
-      auto seen = glance();
-      prefetch(state);
-      if (count == 0 || !seen.is_clear()) return 0;
-      glances.restart();
-      std::uint32_t given = 0;
-      auto const give_back = [&] {
-        if (given == i) return;
-        cell.set_head(ticket + i);
-        if (gates) cell.gate.give_room(i - given);
-        for (auto t = given; !gates && t != i; ++t) ring.give_back((ticket + t) & ticket_mask);
-        given = i;
-      };
-      bool failed = false, goes_on = true, looks = false;
-      while (goes_on && i < count) {
-        if (looks) seen = glance();
-        if (looks && !seen.is_clear()) break;
-        if (looks) glances.restart();
-        looks = false;
-        auto const end = i + contents.run_length(i);
-        message_slot const* const first = slots + i;
-        message_header const& h = first->header;
-        bool const is_special = (contents.special >> i & 1) != 0;  // and alone
-        if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
-          break;
-        status.begin(h.type, begun + i + 1);
-        auto const kind = Module::handle_each(behaviour, state, context_, first, [&] {
-          // All that it looks at is loaded before it is asked: on a GPU that takes one trip to the L1.
-          auto const failure = context_.failure();
-          auto const due = glances.due();
-          failed = failure != errc::ok;
-          if (failed) [[unlikely]]
-            return false;
-          ++i;
-          if (due != glance_timer::not_yet) {
-            give_back();
-            status.set_begun(begun + i + 1);
-            looks = due == glance_timer::now;  // outside this loop, whose look is then assigned at one place
-            if (looks) return false;
-            goes_on = seen.is_clear();
-            seen = glance();
-          }
-          return goes_on && i != end;
-        });
-        if (kind != handler_kind::one) {
-          by_windows_ = kind == handler_kind::none;
-          break;
-        }
-        if (failed) break;
-        if (is_special && (h.flags & settled_flags) != 0) [[unlikely]]
-          settle(h, context_.answered(), 0);
-      }
-      give_back();
-      actor_.totals.handled += i;
-      if (i != 0) cell.overtakes = 0;
-      floods_ = i != 0;
-      if (failed) on_handler_failed((ticket + i++) & ticket_mask, outcome());
-      status.set_begun(begun + i);
+      order_of_window order{*this, ticket};
+      auto const seen = order.look();
+      prefetch(state_);
+      if (contents.count == 0 || !order.is_clear(seen)) return 0;
+      auto const end = handle_in_order(contents, actor_.host.mail->slots, order, seen, false);
+      handled = end.handled;
+      order.give_back(handled);
+      actor_.totals.handled += handled;
+      if (handled != 0) actor_.cell.overtakes = 0;
+      floods_ = handled != 0;
+      if (end.kind != handler_kind::one) by_windows_ = end.kind == handler_kind::none;
+      if (end.failed) on_handler_failed((ticket + handled++) & ticket_mask, outcome());
     }
-    return i;
+    return handled;
   }
+
+  // -- messages that have come together, from wherever
+
+  struct end_of_order {
+    std::uint32_t handled;
+    bool failed;        // the next one, of which nothing else is done
+    handler_kind kind;  // of the next one, or of all
+  };
+  /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and comes
+  /// next. `order` says what may come before (`look`, `is_clear`), how many may go together (`run_length`), and what is
+  /// done around them: `before` and `after` a run of the same type; `behind` each message; and `give_back` of those
+  /// that are handled, when it is time to look. `seen`: the last look, unless `looks` says that a new one is due.
+  template <class Mail, class Order>
+  RONDO_HOT RONDO_HD end_of_order handle_in_order(window_contents const& contents, Mail const* mail,
+                                                  Order& order, typename Order::sight seen, bool looks) {
+    // Copies, which stay in registers on a GPU: this object is in memory.
+    auto const all = contents;
+    auto const behaviour = behaviour_;
+    auto* const state = state_;
+    auto& status = actor_.status;
+    auto const begun = status.begun();
+    glance_timer glances{actor_.sched};
+    std::uint32_t i = 0;
+    auto kind = handler_kind::one;
+    bool failed = false, goes_on = true;
+    while (goes_on && i < all.count) {
+      if (looks) seen = order.look();
+      if (looks && !order.is_clear(seen)) break;
+      if (looks) glances.restart();
+      looks = false;
+      auto const end = i + order.run_length(all, i);
+      auto const* const first = mail + i;
+      message_header const& h = message_in(*first).header;
+      bool const is_special = (all.special >> i & 1) != 0;  // and alone
+      if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
+        break;
+      order.before(i);
+      status.begin(h.type, begun + i + 1);
+      kind = Module::handle_each(behaviour, state, context_, first, [&] {
+        // All that is asked here is loaded before it is asked: on a GPU that takes one trip to the L1.
+        auto const failure = context_.failure();
+        auto const due = glances.due();
+        failed = failure != errc::ok;
+        if (failed) [[unlikely]]
+          return false;
+        ++i;
+        order.behind();
+        if (due != glance_timer::not_yet) {
+          order.give_back(i);
+          status.set_begun(begun + i + 1);
+          looks = due == glance_timer::now;  // not here: a look is assigned at one place, so nobody waits to copy it
+          if (looks) return false;
+          goes_on = order.is_clear(seen);
+          seen = order.look();
+        }
+        return goes_on && i != end;
+      });
+      if (kind != handler_kind::one || failed) break;
+      order.after(h);
+    }
+    status.set_begun(begun + i + failed);
+    return {i, failed, kind};
+  }
+  /// Of a window of the mailbox.
+  class order_of_window {
+   public:
+    struct sight {
+      std::uint32_t linked, stops, asked, announced;
+    };
+    RONDO_HD order_of_window(running_actor& r, std::uint32_t ticket) noexcept
+        : r_(r), cell_(r.actor_.cell), stop_(r.actor_.arena.header().stop), ring_(r.actor_.ring), ticket_(ticket) {}
+
+    /// Relaxed, all: as in slice::look. They are of one trip, for which nobody waits before `is_clear`.
+    RONDO_HD sight look() const noexcept {
+      return {as_atomic(cell_.linked).load(memory_order::relaxed), stop_.load(memory_order::relaxed),
+              cell_.control.load(memory_order::relaxed), cell_.announced.load(memory_order::relaxed)};
+    }
+    RONDO_HD static bool is_clear(sight const& s) noexcept {
+      return (s.linked | s.stops | (s.asked & control_mask) | s.announced) == 0;
+    }
+    RONDO_HD static std::uint32_t run_length(window_contents const& all, std::uint32_t i) noexcept {
+      return all.run_length(i);
+    }
+    RONDO_HD void before(std::uint32_t) const noexcept {}
+    RONDO_HD void behind() const noexcept {}
+    RONDO_HD void after(message_header const& h) const {
+      if ((h.flags & settled_flags) != 0) [[unlikely]]
+        r_.settle(h, r_.context_.answered(), 0);
+    }
+    RONDO_HD void give_back(std::uint32_t handled) noexcept {
+      if (given_ == handled) return;
+      cell_.set_head(ticket_ + handled);
+      bool const gates = r_.actor_.arena.has_gates();
+      if (gates) cell_.gate.give_room(handled - given_);
+      for (auto i = given_; !gates && i != handled; ++i) ring_.give_back((ticket_ + i) & ticket_mask);
+      given_ = handled;
+    }
+
+   private:
+    running_actor& r_;
+    actor_cell& cell_;
+    atomic<std::uint32_t> const& stop_;
+    mail_ring_ref const ring_;
+    std::uint32_t const ticket_;
+    std::uint32_t given_ = 0;  // messages whose slots have gone back
+  };
   /// Between two messages that come together, on a GPU: whether it is time to look again what comes next. What this
   /// thread does is looked at at once; what others do, once the handlers since have taken as long as a look, a trip to
   /// the L2. If they took no longer than two, it is enough to see what the last look has found, and to look again for

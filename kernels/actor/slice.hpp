@@ -100,48 +100,20 @@ class slice : public running_actor<Module> {
   }
   /// Handles messages that have come to a pinned team by its direct ring, without a mailbox, as long as each of them is
   /// the next one anyway: no mail waits, and its handler takes one message at a time, on one lane. The others belong in
-  /// the mailbox. Returns how many; see direct_inbox::take.
-  template <class At, class Then>
-  RONDO_HOT RONDO_HD std::uint32_t handle_now(std::uint32_t count, At const& at, Then const& then) {
+  /// the mailbox. Returns how many; see direct_inbox::take. `Submission`: a message, `body`, with its actor, `to`.
+  template <class Submission, class Then>
+  RONDO_HOT RONDO_HD std::uint32_t handle_now(window_contents const& contents, Submission* items,
+                                              Then const& then) {
     prefetch(state_);
-    if (!alone_ || actor_.journal != 0) return 0;
-    // Copies, which stay in registers on a GPU.
-    auto const behaviour = behaviour_;
-    auto* const state = state_;
-    auto& status = actor_.status;
-    auto const self = actor_.self;
-    glance_timer glances{actor_.sched};
-    std::uint32_t i = 0, ended = 0, failed = 0;
-    for (; i < count; ++i) {
-      // Looks for mail, but acquires none.
-      if ((i == 0 || glances.due() != glance_timer::not_yet) && look<false>() != sight::nothing) break;
-      auto* const submitted = at(i);
-      if (submitted == nullptr) break;
-      message& m = submitted->body;
-      message_header const& h = m.header;
-      bool const plain =
-          (h.flags & ~flag_wants_reply) == 0 && h.priority == default_priority && submitted->to == self;
-      if (!plain) break;
-      bool const sampled = is_sampled(i);
-      auto const began_ns = h.deadline != 0 || sampled ? rondo::now_ns() : 0;
-      if (h.deadline != 0 && h.expired(began_ns)) break;
-      if (i == 0) show_running();
-      status.begin(h.type);
-      context_.begin(h);
-      if (Module::handle_one(behaviour, state, context_, m) != handler_kind::one) break;
-      if (context_.failure() != errc::ok) [[unlikely]] {
-        failed = 1;
-        break;
-      }
-      if (sampled)
-        actor_.record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns);
-      if ((h.flags & flag_wants_reply) != 0 && !context_.answered()) actor_.refuse(h, errc::no_reply);
-      then();
-    }
-    actor_.totals.accepted += i;
-    actor_.totals.handled += i;
-    if (failed != 0) ended = conclude_failed(at(i)->body), then();
-    return i + ended;
+    if (!alone_ || actor_.journal != 0 || !(items->to == actor_.self) || !knows_next()) return 0;
+    order_of_direct<Then> order{*this, then};
+    auto const end = this->handle_in_order(contents, items, order, {}, true);
+    actor_.totals.accepted += end.handled;
+    actor_.totals.handled += end.handled;
+    if (!end.failed) return end.handled;
+    bool const ended = conclude_failed(items[end.handled].body);
+    then();
+    return end.handled + ended;
   }
 
   /// A pinned team releases its actor before it sleeps. False if a signal came in. `mail_left`: there is mail that the
@@ -186,7 +158,6 @@ class slice : public running_actor<Module> {
   using base::settle;
   using base::settled_flags;
   using base::state_;
-  using typename base::glance_timer;
 
   /// Whether the oldest message, `next_`, comes next if it is committed.
   RONDO_HOT RONDO_HD bool knows_next() noexcept {
@@ -202,8 +173,6 @@ class slice : public running_actor<Module> {
   enum class sight { nothing, mail, other };
 
   /// One look of a pinned team. On a GPU it takes as long as one load, because none of its loads depends on another.
-  /// `Acquires`: what it finds is read next.
-  template <bool Acquires = true>
   RONDO_HOT RONDO_HD sight look() noexcept {
     if (!knows_next()) return sight::other;
     // Copies, which stay in registers on a GPU.
@@ -213,10 +182,10 @@ class slice : public running_actor<Module> {
     // Relaxed, both: obey acquires, and a thread that sees a commit also sees that it was announced.
     auto const control = cell.control.load(memory_order::relaxed);
     auto const announced = cell.announced.load(memory_order::relaxed);
-    auto const mail = ring.count_at(ticket, Acquires ? polling : memory_order::relaxed);
+    auto const mail = ring.count_at(ticket, polling);
     if ((control & control_mask) != 0 || announced != 0) return sight::other;
     if (mail > 1) return sight::other;
-    if (mail == 0 || !Acquires) return mail != 0 ? sight::mail : sight::nothing;
+    if (mail == 0) return sight::nothing;
     acquire_found();
     message_slot const& slot = ring.slot(ticket);
     prefetch_with(slot, state_);
@@ -360,9 +329,60 @@ class slice : public running_actor<Module> {
     return true;
   }
 
+  /// For handle_in_order: of messages that have no mailbox.
+  template <class Then>
+  class order_of_direct {
+   public:
+    struct sight {
+      std::uint32_t asked, announced, sequence;
+    };
+    RONDO_HD order_of_direct(slice& s, Then const& then) noexcept
+        : s_(s), then_(then), cell_(s.actor_.cell), ring_(s.actor_.ring), next_(s.next_) {}
+
+    /// Looks for mail, but acquires none. Relaxed, all: see slice::look.
+    RONDO_HD sight look() const noexcept {
+      return {cell_.control.load(memory_order::relaxed), cell_.announced.load(memory_order::relaxed),
+              ring_.slot(next_).sequence.load(memory_order::relaxed)};
+    }
+    RONDO_HD bool is_clear(sight const& s) const noexcept {
+      return ((s.asked & control_mask) | s.announced | ring_.count_in(next_, s.sequence)) == 0;
+    }
+    RONDO_HD std::uint32_t run_length(window_contents const& all, std::uint32_t i) const noexcept {
+      auto const run = all.run_length(i), plain = s_.is_sampled(i) ? 1 : s_.until_sample(i);
+      return run < plain ? run : plain;
+    }
+    RONDO_HD void before(std::uint32_t i) noexcept {
+      if (i == 0) s_.show_running();
+      sampled_ = s_.is_sampled(i);
+      if (sampled_) began_ns_ = rondo::now_ns();
+    }
+    RONDO_HD void behind() const { then_(); }
+    RONDO_HD void after(message_header const& h) {
+      if (sampled_)
+        s_.actor_.record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns_);
+      if ((h.flags & flag_wants_reply) != 0 && !s_.context_.answered())
+        s_.actor_.refuse(h, errc::no_reply), then_();
+    }
+    RONDO_HD void give_back(std::uint32_t) const noexcept {}
+
+   private:
+    slice& s_;
+    Then const& then_;
+    actor_cell const& cell_;
+    mail_ring_ref const ring_;
+    std::uint32_t const next_;
+    std::uint64_t began_ns_ = 0;
+    bool sampled_ = false;
+  };
+
   /// Of handle_now, its message `i`: as many messages as of a mailbox's.
-  RONDO_HD bool is_sampled(std::uint32_t i) const noexcept {
-    return with_telemetry && ((static_cast<std::uint32_t>(actor_.totals.handled) + i) & sample_mask_) == 0;
+  RONDO_HD bool is_sampled(std::uint32_t i) const noexcept { return with_telemetry && sample_phase(i) == 0; }
+  /// How many messages from `i` on come before the next one that is.
+  RONDO_HD std::uint32_t until_sample(std::uint32_t i) const noexcept {
+    return sample_mask_ + 1 - sample_phase(i);
+  }
+  RONDO_HD std::uint32_t sample_phase(std::uint32_t i) const noexcept {
+    return (static_cast<std::uint32_t>(actor_.totals.handled) + i) & sample_mask_;
   }
 
   // On a GPU, where nothing is taken from the sender, for as long as it takes to release the actor and to take it

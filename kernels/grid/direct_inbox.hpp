@@ -57,17 +57,17 @@ class direct_inbox {
     return direct_ != nullptr && looks_++ % every == 0;  // the first time, too: a round may be short
   }
 
-  /// Lane 0, while the others join: takes what was submitted. handle(count, at, then) may handle the first messages,
-  /// which then need no mailbox: it returns how many of the `count`. at(i) is the submission of the message i, or null
-  /// if that needs a mailbox; then() is to be called behind each. Returns the number of messages taken.
+  /// Lane 0, while the others join: takes what was submitted. handle(contents, items, then) may handle the first
+  /// messages, which then need no mailbox: it returns how many. `contents`: of `items`; then() is to be called behind
+  /// each. Returns the number of messages taken.
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;
     // Relaxed, and in flight together with the items: one that is seen late is seen next time.
     auto const urgent = direct_->urgent.load(memory_order::relaxed);
-    auto const n = fetch();
+    auto const [n, contents] = fetch();
     if (n != 0) io_.give_back(n);
-    auto const done = urgent <= io_.head() ? handle_first(handle, n) : 0;
+    auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
     auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
     if (taken != 0) interval_ = 1;
     posted_ += taken - done;
@@ -79,7 +79,7 @@ class direct_inbox {
   /// The other lanes.
   RONDO_HD void join() {
     if (direct_ == nullptr || team_.lane() >= fetching_lanes) return;
-    auto const n = fetch();
+    auto const n = fetch().n;
     if (n == 0) return;
     auto told = io_.share(0);
 #if defined(__CUDA_ARCH__)
@@ -114,17 +114,24 @@ class direct_inbox {
     return team{t.index()};
   }
 
+  struct fetched {
+    std::uint32_t n = 0;  // submissions
+    window_contents contents{};
+  };
   /// A function of its own, so that the lanes come together in it and load side by side.
-  RONDO_CALL RONDO_HD std::uint32_t fetch() { return io_.fetch(io_.most_at_once); }
+  RONDO_CALL RONDO_HD fetched fetch() {
+    auto const n = io_.fetch(io_.most_at_once);
+    if (n == 0) return {};
+    return {n, io_.find_direct_mail(n)};
+  }
   /// Lane 0: has the first messages of the window handled, as many as need no mailbox, while the other lanes wait to
   /// write replies. Returns how many.
   template <class Handle>
-  RONDO_HD std::uint32_t handle_first(Handle const& handle, std::uint32_t n) {
-    if (n == 0) return 0;
-    auto const at = [this](std::uint32_t i) { return io_.direct_mail(i); };
+  RONDO_HD std::uint32_t handle_first(Handle const& handle, window_contents const& contents) {
+    if (contents.count == 0) return 0;
 #if defined(__CUDA_ARCH__)
     io_.host().open_stage(true);
-    auto const done = handle(n, at, [this] {
+    auto const done = handle(contents, io_.items(), [this] {
       if (!io_.host().has_staged()) return;
       io_.share(write_reply);
       io_.host().emit_staged_by_lanes(fetchers_of(team_));
@@ -132,7 +139,7 @@ class direct_inbox {
     io_.host().open_stage(false);
     return done;
 #else
-    return handle(n, at, [] {});
+    return handle(contents, io_.items(), [] {});
 #endif
   }
 

@@ -201,13 +201,31 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD std::uint32_t share(std::uint32_t value) const noexcept { return this->team_.broadcast(value); }
   static constexpr std::uint32_t most_at_once = bus_reader<submission, Bus>::window;  // of one fetch
 
-  /// Lane 0: the message `i` of the window, with its actor. Null: it must go through a mailbox.
-  RONDO_HD submission* direct_mail(std::uint32_t i) const noexcept {
-    submission& s = this->window_.items[i];
-    // Whoever awaits that the message is accepted is not to await its handler.
-    bool const is_plain = s.kind == submission_kind::post && s.count == 1 && !s.ack.valid() && !is_late(s);
-    return is_plain ? &s : nullptr;
+  /// What the lanes see of the first `n` submissions of the window: how many need no mailbox, as far as one can say
+  /// without their actor. These are to the same actor.
+  RONDO_HD window_contents find_direct_mail(std::uint32_t n) const noexcept {
+    auto const t = this->team_;
+    auto const* const items = this->window_.items;
+    std::uint32_t others = 1u << n, special = 0, changes = 0;
+    for (auto const i : lane_range{n, t.lane(), t.lanes()}) {
+      submission const& s = items[i];
+      submission const& before = items[i == 0 ? 0 : i - 1];
+      message_header const& h = s.body.header;
+      // Whoever awaits that the message is accepted is not to await its handler. `&`: everything is loaded before
+      // anything is asked.
+      bool const is_plain = (s.kind == submission_kind::post) & (s.count == 1) & !s.ack.valid() &
+                            (s.to.index == before.to.index) & (s.to.generation == before.to.generation) &
+                            (h.priority == default_priority) & ((h.flags & ~flag_wants_reply) == 0);
+      special |= std::uint32_t{(h.flags | h.deadline) != 0} << i;
+      changes |= std::uint32_t{h.type != before.body.header.type} << i;
+      others |= std::uint32_t{!is_plain || is_late(s)} << i;
+    }
+    others = t.any_bits(others);
+    special = t.any_bits(special);
+    changes = t.any_bits(changes);
+    return {static_cast<std::uint32_t>(lowest_bit(others)), special, changes | special | special << 1};
   }
+  RONDO_HD submission* items() const noexcept { return this->window_.items; }
   /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited.
   RONDO_HD void give_back(std::uint32_t n) {
     std::uint32_t i = 0;

@@ -250,7 +250,7 @@ class bus_reader {
   using slot_type = bus_slot<Item>;
 
  public:
-  static constexpr std::uint32_t window = 8;  // the most items of one fetch
+  static constexpr std::uint32_t window = 16;  // the most items of one fetch
 
   RONDO_HD explicit bus_reader(bus_ring_ref<Item, Bus> const& ring) noexcept
       : ring_(ring),

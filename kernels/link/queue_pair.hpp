@@ -83,6 +83,8 @@ struct submission {
   message body;
 };
 static_assert(sizeof(submission) == 160 && std::is_trivially_copyable_v<submission>);
+/// What of it is a message: something with a header and a payload.
+RONDO_HD inline message const& message_in(submission const& s) noexcept { return s.body; }
 
 /// Without the unused end of the payload.
 template <>

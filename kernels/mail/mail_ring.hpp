@@ -32,6 +32,8 @@ struct alignas(128) message_slot {
 };
 static_assert(sizeof(message_slot) == 128);
 static_assert(offsetof(message_slot, payload) == 32, "sequence and header take at most 32 bytes");
+/// What of it is a message: something with a header and a payload.
+RONDO_HD inline message_slot const& message_in(message_slot const& slot) noexcept { return slot; }
 
 /// Whether batches are sent as runs. On a GPU the lanes of a team read and write single messages side by side.
 #if defined(__CUDA_ARCH__)
@@ -99,8 +101,12 @@ struct mail_ring_ref {
   /// How many messages are committed that begin at `ticket`: none, a single one, or those of a run. `order`: as above.
   RONDO_HOT RONDO_HD std::uint32_t count_at(std::uint32_t ticket,
                                             memory_order order = memory_order::acquire) const noexcept {
-    if constexpr (!sends_runs) return committed(ticket, order);
-    auto const count = slot(ticket).sequence.load(order) - lap(ticket);
+    return count_in(ticket, slot(ticket).sequence.load(order));
+  }
+  /// The same, as the slot's `sequence` says it.
+  RONDO_HOT RONDO_HD std::uint32_t count_in(std::uint32_t ticket, std::uint32_t sequence) const noexcept {
+    auto const count = sequence - lap(ticket);
+    if constexpr (!sends_runs) return count == 1;
     return count < slot_count ? count : 0;
   }
   RONDO_HOT RONDO_HD void commit(std::uint32_t ticket, std::uint32_t count = 1) const noexcept {

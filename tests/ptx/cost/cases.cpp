@@ -192,6 +192,7 @@ constexpr cost_case all_cases[] = {
      200, &batch},
     {"stream", "24 tells that wait in the ring of one pinned actor, per message", 24, 200,
      &stream<consumer, 1, 24, 1>},
+    {"stream_long", "256 tells that wait there, per message", 256, 20, &stream<consumer, 1, 256, 1>},
     {"stream_batches", "16 batches of 16 that wait there, per message", 256, 20,
      &stream<batch_consumer, 1, 16, 16>},
     {"spread", "24 tells that wait in the rings of 8 pinned actors, per message", 24, 200,
