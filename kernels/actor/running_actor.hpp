@@ -167,9 +167,8 @@ class running_actor {
     auto const behaviour = behaviour_;
     auto* const state = state_;
     auto& status = actor_.status;
-    auto const begun = status.begun();
     glance_timer glances{actor_.sched};
-    std::uint32_t i = 0;
+    std::uint32_t i = 0, told = 0;
     auto kind = handler_kind::one;
     bool failed = false, goes_on = true;
     while (goes_on && i < all.count) {
@@ -184,7 +183,8 @@ class running_actor {
       if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
         break;
       order.before(i);
-      status.begin(h.type, begun + i + 1);
+      status.begins(h.type, i - told);
+      told = i;
       kind = Module::handle_each(behaviour, state, context_, first, [&] {
         // All that is asked here is loaded before it is asked: on a GPU that takes one trip to the L1.
         auto const failure = context_.failure();
@@ -196,7 +196,6 @@ class running_actor {
         order.behind();
         if (due != glance_timer::not_yet) {
           order.give_back(i);
-          status.set_begun(begun + i + 1);
           looks = due == glance_timer::now;  // not here: a look is assigned at one place, so nobody waits to copy it
           if (looks) return false;
           goes_on = order.is_clear(seen);
@@ -207,7 +206,7 @@ class running_actor {
       if (kind != handler_kind::one || failed) break;
       order.after(h);
     }
-    status.set_begun(begun + i + failed);
+    status.has_done(i - told);
     return {i, failed, kind};
   }
   /// Of a window of the mailbox.

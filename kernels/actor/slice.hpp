@@ -337,7 +337,13 @@ class slice : public running_actor<Module> {
       std::uint32_t asked, announced, sequence;
     };
     RONDO_HD order_of_direct(slice& s, Then const& then) noexcept
-        : s_(s), then_(then), cell_(s.actor_.cell), ring_(s.actor_.ring), next_(s.next_) {}
+        : s_(s),
+          then_(then),
+          cell_(s.actor_.cell),
+          ring_(s.actor_.ring),
+          next_(s.next_),
+          handled_(static_cast<std::uint32_t>(s.actor_.totals.handled)),
+          sample_mask_(s.sample_mask_) {}
 
     /// Looks for mail, but acquires none. Relaxed, all: see slice::look.
     RONDO_HD sight look() const noexcept {
@@ -348,12 +354,15 @@ class slice : public running_actor<Module> {
       return ((s.asked & control_mask) | s.announced | ring_.count_in(next_, s.sequence)) == 0;
     }
     RONDO_HD std::uint32_t run_length(window_contents const& all, std::uint32_t i) const noexcept {
-      auto const run = all.run_length(i), plain = s_.is_sampled(i) ? 1 : s_.until_sample(i);
+      auto const run = all.run_length(i);
+      if (!with_telemetry) return run;
+      auto const phase = (handled_ + i) & sample_mask_, plain = phase == 0 ? 1 : sample_mask_ + 1 - phase;
       return run < plain ? run : plain;
     }
     RONDO_HD void before(std::uint32_t i) noexcept {
       if (i == 0) s_.show_running();
-      sampled_ = s_.is_sampled(i);
+      // As many as of a mailbox's.
+      sampled_ = with_telemetry && ((handled_ + i) & sample_mask_) == 0;
       if (sampled_) began_ns_ = rondo::now_ns();
     }
     RONDO_HD void behind() const { then_(); }
@@ -370,20 +379,10 @@ class slice : public running_actor<Module> {
     Then const& then_;
     actor_cell const& cell_;
     mail_ring_ref const ring_;
-    std::uint32_t const next_;
+    std::uint32_t const next_, handled_, sample_mask_;
     std::uint64_t began_ns_ = 0;
     bool sampled_ = false;
   };
-
-  /// Of handle_now, its message `i`: as many messages as of a mailbox's.
-  RONDO_HD bool is_sampled(std::uint32_t i) const noexcept { return with_telemetry && sample_phase(i) == 0; }
-  /// How many messages from `i` on come before the next one that is.
-  RONDO_HD std::uint32_t until_sample(std::uint32_t i) const noexcept {
-    return sample_mask_ + 1 - sample_phase(i);
-  }
-  RONDO_HD std::uint32_t sample_phase(std::uint32_t i) const noexcept {
-    return (static_cast<std::uint32_t>(actor_.totals.handled) + i) & sample_mask_;
-  }
 
   // On a GPU, where nothing is taken from the sender, for as long as it takes to release the actor and to take it
   // again.

@@ -66,7 +66,7 @@ class direct_inbox {
     // Relaxed, and in flight together with the items: one that is seen late is seen next time.
     auto const urgent = direct_->urgent.load(memory_order::relaxed);
     auto const [n, contents] = fetch();
-    if (n != 0) io_.give_back(n);
+    if (n != 0) io_.give_back(contents.count, n);
     auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
     auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
     if (taken != 0) interval_ = 1;

@@ -204,7 +204,8 @@ class io_team : public submission_reader<Bus> {
   /// What the lanes see of the first `n` submissions of the window: how many need no mailbox, as far as one can say
   /// without their actor. These are to the same actor.
   RONDO_HD window_contents find_direct_mail(std::uint32_t n) const noexcept {
-    auto const t = this->team_;
+    // One submission every lane looks at itself.
+    auto const t = n == 1 ? team{this->team_.index()} : this->team_;
     auto const* const items = this->window_.items;
     std::uint32_t others = 1u << n, special = 0, changes = 0;
     for (auto const i : lane_range{n, t.lane(), t.lanes()}) {
@@ -226,9 +227,10 @@ class io_team : public submission_reader<Bus> {
     return {static_cast<std::uint32_t>(lowest_bit(others)), special, changes | special | special << 1};
   }
   RONDO_HD submission* items() const noexcept { return this->window_.items; }
-  /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited.
-  RONDO_HD void give_back(std::uint32_t n) {
-    std::uint32_t i = 0;
+  /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited. `plain`: this many
+  /// are neither.
+  RONDO_HD void give_back(std::uint32_t plain, std::uint32_t n) {
+    auto i = plain;
     while (i < n && reader::slots_of(this->window_.items[i]) == 1 &&
            this->window_.items[i].kind != submission_kind::await_orders)
       ++i;

@@ -55,7 +55,7 @@ struct ring_entry {
 struct alignas(64) team_status {
   atomic<std::uint32_t> actor;         // index + 1 of the actor it runs; 0: none
   atomic<std::uint32_t> type;          // of the message being handled
-  atomic<std::uint64_t> beats;         // messages begun
+  atomic<std::uint64_t> beats;         // messages begun, or done if they came together
   atomic<std::uint32_t> doorbell;      // bumped to wake the team
   atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
   atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
@@ -67,21 +67,14 @@ struct alignas(64) team_status {
       beats.add_single_writer(1);
     }
   }
-  /// The same for a team that counts: an addition for each message would be an atomic one on a GPU. `count`: of all
-  /// that it has begun.
-  RONDO_HOT RONDO_HD void begin(std::uint32_t message_type, std::uint64_t count) noexcept {
-    if constexpr (with_telemetry) {
-      type.store(message_type, memory_order::relaxed);
-      beats.store(count, memory_order::relaxed);
-    }
+  /// The same, behind `done` messages that came together.
+  RONDO_HOT RONDO_HD void begins(std::uint32_t message_type, std::uint32_t done) noexcept {
+    if constexpr (with_telemetry) type.store(message_type, memory_order::relaxed);
+    has_done(done);
   }
-  /// `count`: of all that it has begun.
-  RONDO_HD void set_begun(std::uint64_t count) noexcept {
-    if constexpr (with_telemetry) beats.store(count, memory_order::relaxed);
-  }
-  /// How many the team has begun. Relaxed, not load_own: what it has added is not in its L1.
-  RONDO_HD std::uint64_t begun() const noexcept {
-    return with_telemetry ? beats.load(memory_order::relaxed) : 0;
+  RONDO_HOT RONDO_HD void has_done(std::uint32_t messages) noexcept {
+    if constexpr (with_telemetry)
+      if (messages != 0) beats.add_single_writer(messages);
   }
 };
 
