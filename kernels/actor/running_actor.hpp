@@ -65,6 +65,9 @@ class running_actor {
     if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
     std::uint32_t const count = batch_length(ticket, quota);
+    // On a GPU a handler of many would wait for each payload.
+    if (takes_windows && by_windows_ && count > 4 && actor_.priority_lists().in_order())
+      if (auto const n = deal_with_window(ticket, quota)) return n;
     conclude_batch(ticket, count,
                    actor_.crew.run({handler_call::what::batch, actor_.index, ticket, count}, actor_.self,
                                    &actor_.own_mail));
@@ -143,7 +146,9 @@ class running_actor {
       if (handled != 0) actor_.cell.overtakes = 0;
       floods_ = handled != 0;
       if (end.kind != handler_kind::one) by_windows_ = end.kind == handler_kind::none;
-      if (end.failed) on_handler_failed((ticket + handled++) & ticket_mask, outcome());
+      if (end.failed == 0) return handled;
+      on_batch_failed((ticket + handled) & ticket_mask, end.failed, outcome());
+      handled += end.failed;
     }
     return handled;
   }
@@ -152,13 +157,14 @@ class running_actor {
 
   struct end_of_order {
     std::uint32_t handled;
-    bool failed;        // the next one, of which nothing else is done
-    handler_kind kind;  // of the next one, or of all
+    std::uint32_t failed;  // the next ones, of one call, of which nothing else is done
+    handler_kind kind;     // of the next one, or of all: then `one`
   };
   /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and comes
-  /// next. `order` says what may come before (`look`, `is_clear`), how many may go together (`run_length`), and what is
-  /// done around them: `before` and `after` a run of the same type; `behind` each message; and `give_back` of those
-  /// that are handled, when it is time to look. `seen`: the last look, unless `looks` says that a new one is due.
+  /// next; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how many go one
+  /// after the other (`run_length`), and what is done around them: `before` a run or a batch; `behind` each call;
+  /// `after` a message that was alone or special; and `give_back` of those that are handled, when it is time to look.
+  /// `seen`: the last look, unless `looks` says that a new one is due.
   template <class Mail, class Order>
   RONDO_HOT RONDO_HD end_of_order handle_in_order(window_contents const& contents, Mail const* mail,
                                                   Order& order, typename Order::sight seen, bool looks) {
@@ -170,7 +176,8 @@ class running_actor {
     glance_timer glances{actor_.sched};
     std::uint32_t i = 0, told = 0;
     auto kind = handler_kind::one;
-    bool failed = false, goes_on = true;
+    std::uint32_t failed = 0;
+    bool goes_on = true;
     while (goes_on && i < all.count) {
       if (looks) seen = order.look();
       if (looks && !order.is_clear(seen)) break;
@@ -182,7 +189,7 @@ class running_actor {
       bool const is_special = (all.special >> i & 1) != 0;  // and alone
       if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
         break;
-      order.before(i);
+      order.before(i, 1);
       status.begins(h.type, i - told);
       told = i;
       kind = Module::handle_each(behaviour, state, context_, first, [&] {
@@ -190,7 +197,7 @@ class running_actor {
         auto const failure = context_.failure();
         auto const due = glances.due();
         failed = failure != errc::ok;
-        if (failed) [[unlikely]]
+        if (failed != 0) [[unlikely]]
           return false;
         ++i;
         order.behind();
@@ -203,7 +210,29 @@ class running_actor {
         }
         return goes_on && i != end;
       });
-      if (kind != handler_kind::one || failed) break;
+      if (kind == handler_kind::batch) {
+        auto n = all.batch_length(i);
+        if (n > most_at_once_) n = most_at_once_;
+        order.before(i, n);
+        context_.begin(h);
+        auto const in_first = reinterpret_cast<std::byte const*>(message_in(*first).payload) -
+                              reinterpret_cast<std::byte const*>(first);
+        Module::handle_batch(behaviour, state, context_, h.type,
+                             {reinterpret_cast<std::byte const*>(first), static_cast<std::uint32_t>(in_first),
+                              sizeof(Mail), ~0u},
+                             n);
+        failed = context_.failure() != errc::ok ? n : 0;
+        if (failed != 0) break;
+        kind = handler_kind::one;
+        for (std::uint32_t m = 0; m < n; ++m)
+          if (m == 0 || (all.special >> (i + m) & 1) != 0) order.after(message_in(first[m]).header);
+        i += n;
+        order.behind();
+        order.give_back(i);
+        looks = glances.due() != glance_timer::not_yet;
+        continue;
+      }
+      if (kind != handler_kind::one || failed != 0) break;
       order.after(h);
     }
     status.has_done(i - told);
@@ -229,7 +258,7 @@ class running_actor {
     RONDO_HD static std::uint32_t run_length(window_contents const& all, std::uint32_t i) noexcept {
       return all.run_length(i);
     }
-    RONDO_HD void before(std::uint32_t) const noexcept {}
+    RONDO_HD void before(std::uint32_t, std::uint32_t) const noexcept {}
     RONDO_HD void behind() const noexcept {}
     RONDO_HD void after(message_header const& h) const {
       if ((h.flags & settled_flags) != 0) [[unlikely]]

@@ -110,10 +110,12 @@ class slice : public running_actor<Module> {
     auto const end = this->handle_in_order(contents, items, order, {}, true);
     actor_.totals.accepted += end.handled;
     actor_.totals.handled += end.handled;
-    if (!end.failed) return end.handled;
-    bool const ended = conclude_failed(items[end.handled].body);
-    then();
-    return end.handled + ended;
+    auto done = end.handled;
+    // A failure is that of the first message. Rejected or stashed are all.
+    for (std::uint32_t n = 0; n < end.failed && conclude_failed(items[done].body); ++n, ++done)
+      if (context_.how() == unhandled::failed) n = end.failed;
+    if (end.failed != 0) then();
+    return done;
   }
 
   /// A pinned team releases its actor before it sleeps. False if a signal came in. `mail_left`: there is mail that the
@@ -359,10 +361,10 @@ class slice : public running_actor<Module> {
       auto const phase = (handled_ + i) & sample_mask_, plain = phase == 0 ? 1 : sample_mask_ + 1 - phase;
       return run < plain ? run : plain;
     }
-    RONDO_HD void before(std::uint32_t i) noexcept {
+    RONDO_HD void before(std::uint32_t i, std::uint32_t count) noexcept {
       if (i == 0) s_.show_running();
       // As many as of a mailbox's.
-      sampled_ = with_telemetry && ((handled_ + i) & sample_mask_) == 0;
+      sampled_ = with_telemetry && (((handled_ + i - 1) & sample_mask_) + count) > sample_mask_;
       if (sampled_) began_ns_ = rondo::now_ns();
     }
     RONDO_HD void behind() const { then_(); }

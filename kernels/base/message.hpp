@@ -84,6 +84,8 @@ struct message_header {
   RONDO_HD constexpr std::uint64_t sent_ns() const noexcept {
     return std::uint64_t{sent_high} << 32 | sent_low;
   }
+  /// Whether a trace_tag follows the payload.
+  RONDO_HD constexpr bool traced() const noexcept { return (flags & flag_traced) != 0; }
   /// Whether the header says when it was sent.
   RONDO_HD constexpr bool stamped() const noexcept { return sent_ns() != 0; }
   /// Sets the time of sending.

@@ -207,7 +207,7 @@ class io_team : public submission_reader<Bus> {
     // One submission every lane looks at itself.
     auto const t = n == 1 ? team{this->team_.index()} : this->team_;
     auto const* const items = this->window_.items;
-    std::uint32_t others = 1u << n, special = 0, changes = 0;
+    window_judge judge;
     for (auto const i : lane_range{n, t.lane(), t.lanes()}) {
       submission const& s = items[i];
       submission const& before = items[i == 0 ? 0 : i - 1];
@@ -217,14 +217,9 @@ class io_team : public submission_reader<Bus> {
       bool const is_plain = (s.kind == submission_kind::post) & (s.count == 1) & !s.ack.valid() &
                             (s.to.index == before.to.index) & (s.to.generation == before.to.generation) &
                             (h.priority == default_priority) & ((h.flags & ~flag_wants_reply) == 0);
-      special |= std::uint32_t{(h.flags | h.deadline) != 0} << i;
-      changes |= std::uint32_t{h.type != before.body.header.type} << i;
-      others |= std::uint32_t{!is_plain || is_late(s)} << i;
+      judge.look_at(i, h, before.body.header, is_plain && !is_late(s));
     }
-    others = t.any_bits(others);
-    special = t.any_bits(special);
-    changes = t.any_bits(changes);
-    return {static_cast<std::uint32_t>(lowest_bit(others)), special, changes | special | special << 1};
+    return judge.judge(t, n);
   }
   RONDO_HD submission* items() const noexcept { return this->window_.items; }
   /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited. `plain`: this many

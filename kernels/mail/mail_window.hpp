@@ -36,14 +36,45 @@ struct window_request {
 struct window_contents {
   std::uint32_t count;
   std::uint32_t special;  // bits of those that have flags or a deadline
-  std::uint32_t changes;  // bits of those that have another type than the one before, or one of both is special
+  std::uint32_t changes;  // bits of those that have another type than the one before, or one of both has a deadline
 
-  /// How many from `i` on go the same way.
+  /// How many from `i` on go the same way, one after the other.
   RONDO_HD std::uint32_t run_length(std::uint32_t i) const noexcept {
-    auto const later = changes >> i >> 1;
+    return length(i, changes | special | special << 1);
+  }
+  /// How many from `i` on may be of one batch.
+  RONDO_HD std::uint32_t batch_length(std::uint32_t i) const noexcept { return length(i, changes); }
+
+ private:
+  /// Up to the next of `ends`.
+  RONDO_HD std::uint32_t length(std::uint32_t i, std::uint32_t ends) const noexcept {
+    auto const later = ends >> i >> 1;
     auto const run = later != 0 ? static_cast<std::uint32_t>(lowest_bit(later)) + 1 : count;
     return run < count - i ? run : count - i;
   }
+};
+
+/// What one lane sees of a window; then of all lanes.
+class window_judge {
+ public:
+  /// Message `i`. `is_plain`: it may be in a window.
+  RONDO_HD void look_at(std::uint32_t i, message_header const& h, message_header const& before,
+                        bool is_plain) noexcept {
+    bool const is_special = (h.flags | h.deadline) != 0;
+    bool const has_changed = h.type != before.type || (h.deadline | before.deadline) != 0;
+    others_ |= std::uint32_t{!is_plain} << i;
+    special_ |= std::uint32_t{is_special} << i;
+    changes_ |= std::uint32_t{has_changed} << i;
+  }
+  /// All `lanes`: of `count` messages, those before the first that may not be in a window.
+  RONDO_HD window_contents judge(team const& lanes, std::uint32_t count) const noexcept {
+    auto const others = lanes.any_bits(others_), special = lanes.any_bits(special_),
+               changes = lanes.any_bits(changes_);
+    return {others != 0 ? static_cast<std::uint32_t>(lowest_bit(others)) : count, special, changes};
+  }
+
+ private:
+  std::uint32_t others_ = 0, special_ = 0, changes_ = 0;  // bits
 };
 
 /// All `lanes`, a warp: copies the messages that are committed one after the other, as far as a window may hold
@@ -83,18 +114,12 @@ RONDO_CALL RONDO_HD inline window_contents fetch_mail(team lanes, window_request
 #endif
   lanes.sync();
   // Each lane looks at a header, so that the one that handles the messages need not look at all of them.
-  std::uint32_t others = 0, special = 0, changes = 0;
+  window_judge judge;
   for (auto const i : lane_range{count, lanes.lane(), lanes.lanes()}) {
     message_header const& h = to.slots[i].header;
-    if (h.priority != default_priority || (h.flags & flag_traced) != 0) others |= 1u << i;
-    if (h.flags != 0 || h.deadline != 0) special |= 1u << i;
-    if (i != 0 && h.type != to.slots[i - 1].header.type) changes |= 1u << i;
+    judge.look_at(i, h, to.slots[i == 0 ? 0 : i - 1].header, h.priority == default_priority && !h.traced());
   }
-  others = lanes.any_bits(others);
-  special = lanes.any_bits(special);
-  changes = lanes.any_bits(changes);
-  return {others != 0 ? static_cast<std::uint32_t>(lowest_bit(others)) : count, special,
-          changes | special | special << 1};
+  return judge.judge(lanes, count);
 }
 
 }  // namespace rondo
