@@ -160,8 +160,8 @@ class running_actor {
     std::uint32_t failed;  // the next ones, of one call, of which nothing else is done
     handler_kind kind;     // of the next one, or of all: then `one`
   };
-  /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and comes
-  /// next; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how many go one
+  /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and is
+  /// the next one; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how many go one
   /// after the other (`run_length`), and what is done around them: `before` a run or a batch; `behind` each call;
   /// `after` a message that was alone or special; and `give_back` of those that are handled, when it is time to look.
   /// `seen`: the last look, unless `looks` says that a new one is due.
@@ -203,7 +203,8 @@ class running_actor {
         order.behind();
         if (due != glance_timer::not_yet) {
           order.give_back(i);
-          looks = due == glance_timer::now;  // not here: a look is assigned at one place, so nobody waits to copy it
+          looks = due ==
+                  glance_timer::now;  // not here: a look is assigned at one place, so nobody waits to copy it
           if (looks) return false;
           goes_on = order.is_clear(seen);
           seen = order.look();
@@ -245,7 +246,11 @@ class running_actor {
       std::uint32_t linked, stops, asked, announced;
     };
     RONDO_HD order_of_window(running_actor& r, std::uint32_t ticket) noexcept
-        : r_(r), cell_(r.actor_.cell), stop_(r.actor_.arena.header().stop), ring_(r.actor_.ring), ticket_(ticket) {}
+        : r_(r),
+          cell_(r.actor_.cell),
+          stop_(r.actor_.arena.header().stop),
+          ring_(r.actor_.ring),
+          ticket_(ticket) {}
 
     /// Relaxed, all: as in slice::look. They are of one trip, for which nobody waits before `is_clear`.
     RONDO_HD sight look() const noexcept {

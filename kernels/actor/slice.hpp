@@ -336,12 +336,13 @@ class slice : public running_actor<Module> {
   class order_of_direct {
    public:
     struct sight {
-      std::uint32_t asked, announced, sequence;
+      std::uint32_t stops, asked, announced, sequence;
     };
     RONDO_HD order_of_direct(slice& s, Then const& then) noexcept
         : s_(s),
           then_(then),
           cell_(s.actor_.cell),
+          stop_(s.actor_.arena.header().stop),
           ring_(s.actor_.ring),
           next_(s.next_),
           handled_(static_cast<std::uint32_t>(s.actor_.totals.handled)),
@@ -349,11 +350,12 @@ class slice : public running_actor<Module> {
 
     /// Looks for mail, but acquires none. Relaxed, all: see slice::look.
     RONDO_HD sight look() const noexcept {
-      return {cell_.control.load(memory_order::relaxed), cell_.announced.load(memory_order::relaxed),
+      return {stop_.load(memory_order::relaxed), cell_.control.load(memory_order::relaxed),
+              cell_.announced.load(memory_order::relaxed),
               ring_.slot(next_).sequence.load(memory_order::relaxed)};
     }
     RONDO_HD bool is_clear(sight const& s) const noexcept {
-      return ((s.asked & control_mask) | s.announced | ring_.count_in(next_, s.sequence)) == 0;
+      return (s.stops | (s.asked & control_mask) | s.announced | ring_.count_in(next_, s.sequence)) == 0;
     }
     RONDO_HD std::uint32_t run_length(window_contents const& all, std::uint32_t i) const noexcept {
       auto const run = all.run_length(i);
@@ -380,6 +382,7 @@ class slice : public running_actor<Module> {
     slice& s_;
     Then const& then_;
     actor_cell const& cell_;
+    atomic<std::uint32_t> const& stop_;
     mail_ring_ref const ring_;
     std::uint32_t const next_, handled_, sample_mask_;
     std::uint64_t began_ns_ = 0;

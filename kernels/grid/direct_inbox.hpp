@@ -36,16 +36,18 @@ class direct_inbox {
                         host_port const& host, team const& t, io_window& window) noexcept
       : direct_(direct), team_(t), io_(arena, ring, orders, host, fetchers_of(t), window) {}
 
-  /// Whether it is time to look at the ring. Each look crosses the bus: while other actors send mail, most of the
-  /// team's looks are at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call.
-  /// After 128 it is time, so that an actor that is busy with others' mail, or its own, hears the host.
+  /// Whether it is time to look at the ring. Each look crosses the bus, of which all pinned teams share what a GPU may
+  /// read. So while other actors send mail, or nothing at all has come for milliseconds, most of the team's looks are
+  /// at the mailbox alone. `dealt`: how many messages of the mailbox were handled since the last call. After 128 it is
+  /// time, so that an actor that is busy with others' mail, or its own, hears the host.
   RONDO_HD bool is_due(std::uint32_t dealt) noexcept {
     if (direct_ == nullptr) return false;
     bool const others_send = dealt > posted_;
     posted_ = others_send || dealt == 0 ? 0 : posted_ - dealt;
     quiet_looks_ = others_send ? 0 : quiet_looks_ + 1;
     if (others_send) interval_ = longest_interval, looks_ += dealt / 16;
-    if (quiet_looks_ > 64) interval_ = 1;
+    idle_turns_ = dealt == 0 ? idle_turns_ + 1 : 0;
+    if (quiet_looks_ > 64) interval_ = joins && idle_turns_ > patient_turns ? longest_interval : 1;
     if (++looks_ < interval_) return false;
     looks_ = 0;
     return true;
@@ -63,29 +65,35 @@ class direct_inbox {
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;
-    // Relaxed, and in flight together with the items: one that is seen late is seen next time.
-    auto const urgent = direct_->urgent.load(memory_order::relaxed);
-    auto const [n, contents] = fetch();
-    if (n != 0) io_.give_back(contents.count, n);
-    auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
-    auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
-    if (taken != 0) interval_ = 1;
-    posted_ += taken - done;
-    urgent_waits_ = taken != 0 && urgent > io_.head();
-    return taken;
+    std::uint32_t all = 0;
+    do {
+      // Relaxed, and in flight together with the items: one that is seen late is seen next time.
+      auto const urgent = direct_->urgent.load(memory_order::relaxed);
+      auto const [n, contents] = fetch();
+      if (n != 0) io_.give_back(contents.count, n);
+      auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
+      auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
+      if (taken != 0) interval_ = 1, idle_turns_ = 0;
+      posted_ += taken - done;
+      urgent_waits_ = taken != 0 && urgent > io_.head();
+      all += taken;
+    } while (io_.is_within_batch());
+    return all;
   }
   /// Lane 0: whether there is more to take before the actor picks its next message.
   RONDO_HD bool urgent_waits() const noexcept { return urgent_waits_; }
   /// The other lanes.
   RONDO_HD void join() {
     if (direct_ == nullptr || team_.lane() >= fetching_lanes) return;
-    auto const n = fetch().n;
-    if (n == 0) return;
-    auto told = io_.share(0);
+    do {
+      auto const n = fetch().n;
+      if (n == 0) continue;
+      auto told = io_.share(0);
 #if defined(__CUDA_ARCH__)
-    for (; told == write_reply; told = io_.share(0)) io_.host().emit_staged_by_lanes(fetchers_of(team_));
+      for (; told == write_reply; told = io_.share(0)) io_.host().emit_staged_by_lanes(fetchers_of(team_));
 #endif
-    io_.carry_out(told, n);
+      io_.carry_out(told, n);
+    } while (io_.is_within_batch());
   }
 
   /// Lane 0: whether a submission waits that was not taken yet.
@@ -108,6 +116,7 @@ class direct_inbox {
 
  private:
   static constexpr std::uint32_t longest_interval = 8;
+  static constexpr std::uint32_t patient_turns = 2048;  // on a GPU some 4 ms
 
   RONDO_HD static team fetchers_of(team const& t) noexcept {
     if constexpr (joins) return {t.index(), t.lane(), fetching_lanes, *t.shared()};
@@ -151,6 +160,7 @@ class direct_inbox {
   std::uint32_t interval_ = 1;     // every which of the team's looks is at the ring, too
   std::uint32_t looks_ = 0;        // since the last one at the ring
   std::uint32_t quiet_looks_ = 0;  // since the last mail of other actors
+  std::uint32_t idle_turns_ = 0;   // since anything came
   std::uint32_t posted_ = 0;  // messages that this team has put into mailboxes, and that were not handled yet
   bool urgent_waits_ = false;
 };

@@ -202,30 +202,49 @@ class io_team : public submission_reader<Bus> {
   static constexpr std::uint32_t most_at_once = bus_reader<submission, Bus>::window;  // of one fetch
 
   /// What the lanes see of the first `n` submissions of the window: how many need no mailbox, as far as one can say
-  /// without their actor. These are to the same actor.
-  RONDO_HD window_contents find_direct_mail(std::uint32_t n) const noexcept {
+  /// without their actor. These are to the same actor. With one batch at most: whose first message needs no mailbox has
+  /// begun, and then the rest of it goes like single messages, wherever it goes. All lanes call it.
+  RONDO_HD window_contents find_direct_mail(std::uint32_t n) noexcept {
     // One submission every lane looks at itself.
     auto const t = n == 1 ? team{this->team_.index()} : this->team_;
-    auto const* const items = this->window_.items;
+    auto* const items = this->window_.items;
     window_judge judge;
+    std::uint32_t batches = 0;
     for (auto const i : lane_range{n, t.lane(), t.lanes()}) {
-      submission const& s = items[i];
+      submission& s = items[i];
       submission const& before = items[i == 0 ? 0 : i - 1];
       message_header const& h = s.body.header;
+      if (i < rest_of_batch_) s.count = 1;
       // Whoever awaits that the message is accepted is not to await its handler. `&`: everything is loaded before
       // anything is asked.
-      bool const is_plain = (s.kind == submission_kind::post) & (s.count == 1) & !s.ack.valid() &
+      bool const is_plain = (s.kind == submission_kind::post) & !s.ack.valid() &
                             (s.to.index == before.to.index) & (s.to.generation == before.to.generation) &
                             (h.priority == default_priority) & ((h.flags & ~flag_wants_reply) == 0);
       judge.look_at(i, h, before.body.header, is_plain && !is_late(s));
+      batches |= std::uint32_t{s.count != 1} << i;
     }
-    return judge.judge(t, n);
+    auto contents = judge.judge(t, n);
+    batches = t.any_bits(batches);
+    batch_begin_ = 0;
+    batch_end_ = rest_of_batch_;
+    auto const next = batches != 0 ? static_cast<std::uint32_t>(lowest_bit(batches)) : n;
+    if (rest_of_batch_ == 0 && next < contents.count && has_room_for(items[next])) {
+      batch_begin_ = next;
+      batch_end_ = next + items[next].count;
+      if (contents.count > batch_end_) contents.count = batch_end_;
+    } else if (contents.count > next) {
+      contents.count = next;
+    }
+    return contents;
   }
+  /// Whether the rest of a batch is still in the ring, of which some messages have been taken.
+  RONDO_HD bool is_within_batch() const noexcept { return rest_of_batch_ != 0; }
   RONDO_HD submission* items() const noexcept { return this->window_.items; }
-  /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited. `plain`: this many
-  /// are neither.
-  RONDO_HD void give_back(std::uint32_t plain, std::uint32_t n) {
-    auto i = plain;
+  /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited. `direct`: this
+  /// many are no order.
+  RONDO_HD void give_back(std::uint32_t direct, std::uint32_t n) {
+    if (rest_of_batch_ != 0) return;
+    auto i = batch_begin_ < batch_end_ ? batch_begin_ : direct;
     while (i < n && reader::slots_of(this->window_.items[i]) == 1 &&
            this->window_.items[i].kind != submission_kind::await_orders)
       ++i;
@@ -246,7 +265,14 @@ class io_team : public submission_reader<Bus> {
   /// Carries out the submissions of the window from `done` to `n`, or fewer: a batch is always the first one, and what
   /// comes after an order has to wait for it. Returns the number of messages, with those that are `done`.
   RONDO_CALL RONDO_HD std::uint32_t carry_out(std::uint32_t done, std::uint32_t n) {
-    auto const* const items = this->window_.items;
+    auto* const items = this->window_.items;
+    bool const within_batch = rest_of_batch_ != 0 || (batch_begin_ < batch_end_ && done > batch_begin_);
+    if (within_batch) {
+      auto const t = this->team_;
+      for (auto const i : lane_range{batch_end_ < n ? batch_end_ : n, t.lane(), t.lanes()})
+        items[i].count = 1;
+      t.sync();
+    }
     while (done < n) {
       auto const& s = items[done];
       if (reader::slots_of(s) != 1) {
@@ -256,7 +282,7 @@ class io_team : public submission_reader<Bus> {
       if (s.kind == submission_kind::await_orders && !has_orders(s)) break;
       auto const run = run_length(done, n);
       auto const apart = run == 1 ? count_apart(done, n) : 1;
-      this->publish(done + (apart > run ? apart : run));
+      if (!within_batch) this->publish(done + (apart > run ? apart : run));
       if (apart > 1)
         post_apart(done, apart);
       else if (run == 1 || !post_run(done, run))
@@ -264,6 +290,9 @@ class io_team : public submission_reader<Bus> {
       done += apart > run ? apart : run;
     }
     this->in_.advance(done);
+    rest_of_batch_ = within_batch && batch_end_ > done ? batch_end_ - done : 0;
+    // The host side takes a batch whole: a reader that goes on where this one stops must find its beginning.
+    if (within_batch && rest_of_batch_ == 0) this->publish();
     return done;
   }
 
@@ -321,6 +350,14 @@ class io_team : public submission_reader<Bus> {
     auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     end_epoch(s, outcome);
     return outcome;
+  }
+  /// Whether the mailbox ever has room for this batch: otherwise it is to be refused.
+  RONDO_HD bool has_room_for(submission const& s) const noexcept {
+    arena_ref const& arena = scheduler_.arena();
+    // Relaxed: perhaps a successor's; then its handler is not called.
+    return arena.has_cell(s.to.index) &&
+           s.count <=
+               mailbox_limits{arena.cell(s.to.index).limits.load(memory_order::relaxed)}.of(default_priority);
   }
   /// Whether the epoch of `s` is over (L5).
   RONDO_HD bool is_late(submission const& s) const noexcept {
@@ -414,6 +451,9 @@ class io_team : public submission_reader<Bus> {
   }
 
   std::uint32_t in_a_row_ = 0;  // looks that have found all that they looked for
+  // Of the direct mail in the window: the batch, as numbers of items; none if both are equal.
+  std::uint32_t batch_begin_ = 0, batch_end_ = 0;
+  std::uint32_t rest_of_batch_ = 0;  // messages in the ring of a batch of which some were taken
   scheduler scheduler_;
   atomic<std::uint64_t>& orders_;
 };

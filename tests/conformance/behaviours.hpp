@@ -398,6 +398,6 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              throws_at_start, throws_when_made, liar, brittle, note_relay, relative, one_office, all_office,
              rest_office, logger, loggers_together, porter, porters_together, stashes_at_start, valve,
              valve_together, tick_channel, tick_source, table_of_rows, number_keeper, number_source, account,
-             token_ring)
+             token_ring, choosy, choosy_of_batches)
 
 }  // namespace conformance

@@ -82,6 +82,38 @@ TEST_CASE("any handler may reject its messages, and its actor does not fail", "[
   CHECK(ask(actor, read_work{}).value().jobs == 3);  // two batches and a wide message: its state is kept
 }
 
+TEST_CASE("of batches some of whose messages are rejected, each message comes once and in its turn",
+          "[G1][G2][G6]") {
+  auto const v = GENERATE(from_range(variants()));
+  bool const pinned = GENERATE(false, true), in_batches = GENERATE(false, true);
+  INFO(v.name << (pinned ? ", pinned" : "") << (in_batches ? ", in batches" : ""));
+  overheard w(v);
+  auto const send_to = [&](auto const& actor) {
+    std::uint32_t sent = 0;
+    for (std::uint32_t const size : {1u, 40u, 1u, 1u, 3u, 16u, 2u, 1u, 33u, 15u, 64u, 17u, 1u, 5u, 40u, 1u}) {
+      std::vector<choice> batch;
+      for (std::uint32_t i = 0; i < size; ++i, ++sent) batch.push_back({sent, sent % 13 == 7});
+      while (size == 1 ? actor.try_tell(batch[0]) : actor.try_tell(std::span<choice const>(batch)))
+        std::this_thread::yield();
+    }
+    auto const t = at_rest(*w.rt);
+    auto const& n = report_of(t, actor.id()).now.totals;
+    CHECK(n.handled + n.dead == sent);
+    CHECK(n.failures == 0);
+    auto const seen = ask(actor, read_choices{}).value();
+    CHECK(seen.disorder == 0);
+    CHECK(seen.handled == n.handled);
+    if (!in_batches) CHECK(n.dead == (sent + 5) / 13);
+    REQUIRE(w.letters.wait_for(static_cast<std::size_t>(n.dead)));
+    for (auto const& letter : w.letters.all()) CHECK(letter.reason == errc::wrong_size);
+  };
+  rondo::launch_options const how{.capacity = 64, .pinned = pinned};
+  if (in_batches)
+    send_to(w.rt->launch<choosy_of_batches>("choosy", how));
+  else
+    send_to(w.rt->launch<choosy>("choosy", how));
+}
+
 TEST_CASE("a request is forwarded once, and only to who gives the declared answer", "[G6][G9]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);

@@ -94,6 +94,41 @@ struct sort_of {
 struct tile_of {
   std::uint32_t rejected;
 };
+struct choice {
+  std::uint32_t number, rejected;
+};
+struct read_choices {};
+struct choices {
+  std::uint32_t handled, disorder;
+};
+/// Rejects some of the numbers that it gets, and counts the others, and those that come out of turn. One at a time.
+struct choosy {
+  using messages = rondo::messages<choice, rondo::ask<read_choices, choices>>;
+  choices so_far{};
+  std::uint32_t next = 0;
+
+  RONDO_HD bool enter(choice const& m) {
+    if (m.number != next) ++so_far.disorder;
+    next = m.number + 1;
+    return m.rejected == 0;
+  }
+  RONDO_HD void on(rondo::context& ctx, choice const& m) {
+    if (!enter(m)) return ctx.reject(rondo::errc::wrong_size);
+    ++so_far.handled;
+  }
+  RONDO_HD choices on(rondo::context&, read_choices const&) { return so_far; }
+};
+/// The same in batches, of which it rejects all if it rejects one.
+struct choosy_of_batches : choosy {
+  RONDO_HD void on(rondo::context& ctx, rondo::batch<choice> const& some) {
+    bool all = true;
+    for (auto const& m : some) all = enter(m) && all;
+    if (!all) return ctx.reject(rondo::errc::wrong_size);
+    so_far.handled += static_cast<std::uint32_t>(some.size());
+  }
+  RONDO_HD choices on(rondo::context&, read_choices const&) { return so_far; }
+};
+
 /// Rejects some messages, with each kind of handler, on all lanes.
 struct picky {
   using messages =

@@ -6,8 +6,8 @@ using namespace rondo_test;
 namespace {
 
 struct inbox_fixture : io_fixture {
-  explicit inbox_fixture(std::uint32_t capacity = 8)
-      : io_fixture(16, 0, capacity), id(arena.launch_taker(0, capacity)) {}
+  explicit inbox_fixture(std::uint32_t capacity = 8, std::uint32_t slots = 16)
+      : io_fixture(slots, 0, capacity), id(arena.launch_taker(0, capacity)) {}
 
   direct_inbox<taker_module, prompt_bus> inbox() {
     return {arena.ref(), &direct, down.ref(), orders, host(), rondo::team{0}, window};
@@ -24,16 +24,15 @@ struct inbox_fixture : io_fixture {
   }
   /// A handler that takes every message, but the one with the number `refused`.
   auto handler(std::uint32_t refused = ~0u) {
-    return [this, refused](std::uint32_t count, auto const& at, auto const& then) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        auto* const s = at(i);
+    return [this, refused](window_contents const& contents, submission const* items, auto const& then) {
+      for (std::uint32_t i = 0; i < contents.count; ++i) {
         note n{};
-        if (s != nullptr) std::memcpy(&n, s->body.payload, sizeof n);
-        if (s == nullptr || s->to != id || n.number == refused) return i;
+        std::memcpy(&n, items[i].body.payload, sizeof n);
+        if (items[i].to != id || n.number == refused) return i;
         handled.push_back(n.number);
         then();
       }
-      return count;
+      return contents.count;
     };
   }
 
@@ -65,10 +64,10 @@ TEST_CASE("a message that its actor cannot take waits in the mailbox, and later 
   for (std::uint32_t n = 0; n < 12; ++n) REQUIRE(f.tell(n));
   auto inbox = f.inbox();
   CHECK(inbox.take(f.handler()) == 1);
-  CHECK(inbox.take(f.handler()) == 1);  // after two looks that found one, it looks for eight
-  CHECK(inbox.take(f.handler(4)) == 8);
+  CHECK(inbox.take(f.handler()) == 1);  // after two looks that found one, it looks for many
+  CHECK(inbox.take(f.handler(4)) == 10);
   CHECK(f.handled == numbers{0, 1, 2, 3});
-  CHECK(f.take_all(f.id) == numbers{4, 5, 6, 7, 8, 9});
+  CHECK(f.take_all(f.id) == numbers{4, 5, 6, 7, 8, 9, 10, 11});
 }
 
 TEST_CASE("who awaits that a message is accepted does not await its handler", "[direct_inbox][G5]") {
@@ -82,18 +81,54 @@ TEST_CASE("who awaits that a message is accepted does not await its handler", "[
   CHECK(f.take_all(f.id) == numbers{0});
 }
 
-TEST_CASE("a batch is accepted whole, and goes to the mailbox", "[direct_inbox][G5]") {
+TEST_CASE("a batch that its actor cannot take is accepted whole, or not at all", "[direct_inbox][G5]") {
   inbox_fixture f(4);
   REQUIRE(f.post(f.id, {{0, 0}, {0, 1}, {0, 2}}));
   REQUIRE(f.post(f.id, {{0, 3}, {0, 4}}));  // too many
   auto inbox = f.inbox();
-  CHECK(inbox.take(f.handler()) == 3);
-  CHECK(inbox.take(f.handler()) == 2);
+  CHECK(inbox.take(f.handler(0)) == 3);
+  CHECK(inbox.take(f.handler(3)) == 2);
   CHECK(f.handled.empty());
   CHECK(f.take_all(f.id) == numbers{0, 1, 2});
   REQUIRE(f.events.size() == 2);
   CHECK(f.events[0].reason == errc::mailbox_full);
   CHECK(f.down.ref().count_consumed() == 5);
+}
+
+TEST_CASE("a batch for which the mailbox never has room is refused, even if its actor has nothing to do",
+          "[direct_inbox][G5]") {
+  inbox_fixture f(4);
+  REQUIRE(f.post(f.id, {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}));
+  CHECK(f.inbox().take(f.handler()) == 5);
+  CHECK(f.handled.empty());
+  REQUIRE(f.events.size() == 5);
+  for (auto const& e : f.events) CHECK(e.reason == errc::batch_too_large);
+}
+
+TEST_CASE("once a batch has begun, the rest of it goes like single messages", "[direct_inbox][G2][G5]") {
+  auto const refused = GENERATE(~0u, 2u, 15u, 16u, 17u, 39u);
+  INFO("refused: " << refused);
+  inbox_fixture f(64, 128);
+  std::vector<note> batch;
+  for (std::uint32_t n = 1; n < 40; ++n) batch.push_back({0, n});
+  REQUIRE(f.tell(0));
+  REQUIRE(f.post(f.id, batch));
+  REQUIRE(f.tell(40));
+  REQUIRE(f.post(f.id, {{0, 41}, {0, 42}}));
+  auto inbox = f.inbox();
+  while (inbox.has_work()) inbox.take(f.handler(refused));
+  auto all = f.handled;
+  // What is refused waits in the mailbox; then its actor would take nothing else before it.
+  if (refused != ~0u) REQUIRE(all.size() > refused);
+  auto const waiting = f.take_all(f.id);
+  all.insert(all.end(), waiting.begin(), waiting.end());
+  std::ranges::sort(all);
+  REQUIRE(all.size() == 43);
+  for (std::uint32_t n = 0; n < 43; ++n) CHECK(all[n] == n);
+  CHECK(std::ranges::is_sorted(f.handled));
+  CHECK(std::ranges::is_sorted(waiting));
+  CHECK(f.events.empty());
+  CHECK(f.down.ref().count_consumed() == 43);
 }
 
 TEST_CASE("everything up to an urgent message goes to the mailbox before the actor picks",

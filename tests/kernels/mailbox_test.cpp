@@ -176,7 +176,7 @@ TEST_CASE("the gate's fields do not overlap, and its room is signed", "[mailbox]
   CHECK(gate.take_room(64).room() == ticket_mask);
   CHECK_FALSE(gate.detach(0xfffff, ticket_mask));
   CHECK_FALSE(gate.end(0xfffff, ticket_mask, 8192));
-  gate.give_room(64, memory_order::relaxed);
+  gate.give_room(64);
   REQUIRE(gate.detach(0xfffff, ticket_mask));
   for (int i = 0; i < 100'000; ++i) gate.take_room(64);  // what senders subtract in vain changes nothing else
   CHECK(gate.seen().room() == -6'400'000);
@@ -359,4 +359,17 @@ TEST_CASE("senders and owners race for one mailbox and lose nothing", "[mailbox]
 TEST_CASE("senders and owners race across the overflow of the tickets", "[mailbox][stress][G1][G2][G4]") {
   stress_mailbox(4, 4, ticket_mask - 4'000);
   stress_mailbox(16, 11, ticket_mask - 4'000);
+}
+
+TEST_CASE("in a window, messages of one type go together, and special ones alone", "[window]") {
+  window_contents const some{8, 1u << 5, 1u << 3};
+  CHECK(some.run_length(0) == 3);
+  CHECK(some.run_length(3) == 2);
+  CHECK(some.run_length(5) == 1);
+  CHECK(some.run_length(6) == 2);
+  CHECK(some.batch_length(0) == 3);
+  CHECK(some.batch_length(3) == 5);
+  CHECK(window_contents{4, 1u << 5, 1u << 3}.run_length(3) == 1);
+  CHECK(window_contents{32, 0, 0}.run_length(0) == 32);
+  CHECK(window_contents{32, 0, 0}.run_length(31) == 1);
 }

@@ -91,7 +91,7 @@ struct team_world : arena_world {
   static inline team_world* here = nullptr;
   std::function<void(device_event const&)> on_event;
   std::function<void(note)> on_note;  // a receiver handled it
-  std::uint32_t all = 0, ended = 0, tries = 0;
+  std::uint32_t all = 0, ended = 0, tries = 0, next_note = 0;
 
  private:
   execution& execution_;
@@ -141,6 +141,17 @@ struct fragile {
   void on(context& ctx, note const&) {
     if (++team_world::here->tries % 2 != 0) return ctx.fail();
     team_world::here->one_ended();
+  }
+};
+
+/// Fails at the first try of note 1, and gets all in their turn.
+struct stumbler {
+  using messages = rondo::messages<note>;
+  void on(context& ctx, note const& n) {
+    auto& w = *team_world::here;
+    if (n.number == 1 && w.tries++ == 0) return ctx.fail();
+    w.x().require(n.number == w.next_note++, "the notes come in turn");
+    w.one_ended();
   }
 };
 
@@ -301,7 +312,7 @@ struct librarian {
 };
 
 using behaviours = module_of<receiver, relay, fragile, worker, gatherer, walker, feeder, hoarder, watcher,
-                             reader, librarian, quitter, hasty, starter>;
+                             reader, librarian, quitter, hasty, starter, stumbler>;
 
 inline void team_world::run_team(std::uint32_t index, bool pinned_only, round_limits limits) {
   mail_window window;

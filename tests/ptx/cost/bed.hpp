@@ -67,6 +67,8 @@ class bed {
   sighting wait_until(std::function<bool()> const& is_so);
   /// Lets time pass, with some of it by chance, so that messages meet the polls of the grid at all times.
   void think();
+  /// Lets so much time pass.
+  void pass(std::uint64_t ps);
 
   virtual_grid& grid() noexcept { return *grid_; }
 
@@ -79,7 +81,6 @@ class bed {
   template <class Item>
   rondo::bus_ring_ref<Item> ring(std::uint32_t slots, rondo::bus_writers* writers);
   rondo::arena_ref arena() const noexcept { return rondo::arena_ref{arena_}; }
-  void pass(std::uint64_t ps);
 
   costs costs_;
   ptx::random_source random_;

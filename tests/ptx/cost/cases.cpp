@@ -97,6 +97,26 @@ samples_of_case stream(ptx::module const& code, costs const& c, std::uint32_t sa
   });
 }
 
+/// What a pinned team does that has nothing to do, for `idle_us`, after it has been so for `patience_us`.
+constexpr std::uint32_t idle_us = 50;
+template <std::uint32_t PatienceUs>
+samples_of_case idle(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
+  bed b(code, {.seed = seed}, c);
+  auto const to = b.launch(cost_actors::index_of<consumer>(), true);
+  auto const& counted = b.state_of<consumer>(to).so_far;
+  parcel const p{1, {}};
+  b.tell(to, &p);
+  auto const team = b.wait_until([&] { return counted.sum == 1; }).where.warp;
+  constexpr std::uint64_t span = std::uint64_t{idle_us} * 1'000'000;
+  for (std::uint32_t us = 0; us < PatienceUs; us += idle_us) b.pass(span), b.grid().forget_logs();
+  return repeat(b, samples, [&](std::uint64_t) {
+    auto const began = b.grid().now_ps();
+    b.pass(span);
+    auto const& logs = b.grid().logs();
+    return sample{span, trace_path(logs, mark{team, logs[team].end()}, began)};
+  });
+}
+
 template <bool Pinned>
 samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
   bed b(code, {.seed = seed}, c);
@@ -199,6 +219,8 @@ constexpr cost_case all_cases[] = {
      &stream<consumer, 8, 3, 1>},
     {"spread_batches", "64 batches of 16 that wait there, per message", 1024, 10,
      &stream<batch_consumer, 8, 8, 16>},
+    {"idle", "a pinned actor that has nothing to do, per us; a PCIe trip is 328 bytes", idle_us, 20, &idle<0>},
+    {"idle_long", "the same after 10 ms", idle_us, 20, &idle<10'000>},
     {"hop", "from one pinned actor to another", 2, 200, &hop<true>},
     {"hop_pooled", "the same, between actors that any team may run", 2, 200, &hop<false>},
     {"fan_in", "4 pinned producers to one pinned actor, per message", fan_in_messages(4), 200,

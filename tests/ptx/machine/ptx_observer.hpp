@@ -33,7 +33,8 @@ class machine_clock {
  public:
   virtual ~machine_clock() = default;
   virtual std::uint64_t now_ns() noexcept;  // the system's monotonic clock
-  virtual std::uint64_t cycles(warp const& of) const noexcept;  // as many as the warp has executed instructions
+  virtual std::uint64_t cycles(
+      warp const& of) const noexcept;  // as many as the warp has executed instructions
 };
 
 }  // namespace ptx
