@@ -212,25 +212,26 @@ TEST_CASE("an item crosses the bus without its unused end, and once in 2^31 tick
 }
 
 TEST_CASE("a fetch returns the items that have arrived in a row", "[queue_pair]") {
-  test_ring<part> r{16};
+  constexpr auto window = bus_reader<part>::window, missing = window + 2;
+  test_ring<part> r{2 * window};
   bus_reader<part> in{r.ref()};
-  part got[bus_reader<part>::window];
-  for (std::uint32_t n = 0; n < 12; ++n) REQUIRE(push(r.ref(), 0, n, 1) == push_outcome::pushed);
+  part got[window];
+  for (std::uint32_t n = 0; n < window + 4; ++n) REQUIRE(push(r.ref(), 0, n, 1) == push_outcome::pushed);
   // An item of which one chunk is still on its way.
-  auto& late = r.ref().slot(10).chunks[2];
+  auto& late = r.ref().slot(missing).chunks[2];
   auto const arrived = late.load(memory_order::relaxed);
   late.store(0, memory_order::relaxed);
   CHECK(in.fetch(team{0}, got, 3) == 3);
-  CHECK(in.fetch(team{0}, got, in.window) == in.window);
-  CHECK((got[0].number == 0 && got[7].number == 7));
-  in.advance(in.window);
-  CHECK(in.fetch(team{0}, got, in.window) == 2);
+  CHECK(in.fetch(team{0}, got, window) == window);
+  CHECK((got[0].number == 0 && got[window - 1].number == window - 1));
+  in.advance(window);
+  CHECK(in.fetch(team{0}, got, window) == 2);
   in.advance(2);
-  CHECK(in.fetch(team{0}, got, in.window) == 0);
+  CHECK(in.fetch(team{0}, got, window) == 0);
   CHECK(in.was_published());
   late.store(arrived, memory_order::relaxed);
-  CHECK(in.fetch(team{0}, got, in.window) == 2);
-  CHECK((got[0].number == 10 && got[1].number == 11));
+  CHECK(in.fetch(team{0}, got, window) == 2);
+  CHECK((got[0].number == missing && got[1].number == missing + 1));
 }
 
 TEST_CASE("many threads push groups that arrive whole, once and in each thread's order",
