@@ -205,9 +205,15 @@ class io_team : public submission_reader<Bus> {
   /// without their actor. These are to the same actor. With one batch at most: whose first message needs no mailbox has
   /// begun, and then the rest of it goes like single messages, wherever it goes. All lanes call it.
   RONDO_HD window_contents find_direct_mail(std::uint32_t n) noexcept {
-    // One submission every lane looks at itself.
-    auto const t = n == 1 ? team{this->team_.index()} : this->team_;
     auto* const items = this->window_.items;
+    if (n == 1 && rest_of_batch_ == 0) {  // the most common case, kept short: every lane looks at it itself
+      batch_begin_ = batch_end_ = 0;
+      submission const& s = items[0];
+      message_header const& h = s.body.header;
+      bool const is_direct = s.count == 1 && may_be_direct(s) && !is_late(s);
+      return {is_direct, std::uint32_t{(h.flags | h.deadline) != 0}, 0};
+    }
+    auto const t = this->team_;
     window_judge judge;
     std::uint32_t batches = 0;
     for (auto const i : lane_range{n, t.lane(), t.lanes()}) {
@@ -215,12 +221,9 @@ class io_team : public submission_reader<Bus> {
       submission const& before = items[i == 0 ? 0 : i - 1];
       message_header const& h = s.body.header;
       if (i < rest_of_batch_) s.count = 1;
-      // Whoever awaits that the message is accepted is not to await its handler. `&`: everything is loaded before
-      // anything is asked.
-      bool const is_plain = (s.kind == submission_kind::post) & !s.ack.valid() &
-                            (s.to.index == before.to.index) & (s.to.generation == before.to.generation) &
-                            (h.priority == default_priority) & ((h.flags & ~flag_wants_reply) == 0);
-      judge.look_at(i, h, before.body.header, is_plain && !is_late(s));
+      bool const is_direct = may_be_direct(s) & (s.to.index == before.to.index) &
+                             (s.to.generation == before.to.generation);
+      judge.look_at(i, h, before.body.header, is_direct && !is_late(s));
       batches |= std::uint32_t{s.count != 1} << i;
     }
     auto contents = judge.judge(t, n);
@@ -350,6 +353,13 @@ class io_team : public submission_reader<Bus> {
     auto const outcome = scheduler_.post(s.to, s.body.header, s.body.payload, s.body.bytes);
     end_epoch(s, outcome);
     return outcome;
+  }
+  /// Whether a submission may be a message that needs no mailbox. Whoever awaits that it is accepted is not to await its
+  /// handler. `&`: everything is loaded before anything is asked.
+  RONDO_HD static bool may_be_direct(submission const& s) noexcept {
+    message_header const& h = s.body.header;
+    return (s.kind == submission_kind::post) & !s.ack.valid() & (h.priority == default_priority) &
+           ((h.flags & ~flag_wants_reply) == 0);
   }
   /// Whether the mailbox ever has room for this batch: otherwise it is to be refused.
   RONDO_HD bool has_room_for(submission const& s) const noexcept {
