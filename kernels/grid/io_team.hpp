@@ -190,7 +190,7 @@ class io_team : public submission_reader<Bus> {
   /// Fetches the next submissions into the window, `limit` at most. Returns how many.
   RONDO_HD std::uint32_t fetch(std::uint32_t limit) {
     // More than one only if there is a queue: each costs the bus a slot, and the lanes time.
-    auto const expected = in_a_row_ > 1 ? this->in_.window : 1;
+    auto const expected = in_a_row_ > 1 || rest_of_batch_ != 0 ? this->in_.window : 1;
     auto const wanted = limit < expected ? limit : expected;
     auto const n = this->in_.fetch(this->team_, this->window_.items, wanted);
     in_a_row_ = n == wanted ? in_a_row_ + 1 : 0;
@@ -206,11 +206,11 @@ class io_team : public submission_reader<Bus> {
   /// begun, and then the rest of it goes like single messages, wherever it goes. All lanes call it.
   RONDO_HD window_contents find_direct_mail(std::uint32_t n) noexcept {
     auto* const items = this->window_.items;
-    if (n == 1 && rest_of_batch_ == 0) {  // the most common case, kept short: every lane looks at it itself
+    // The most common case, kept short: every lane looks at it itself.
+    if (submission const& s = items[0]; n == 1 && rest_of_batch_ == 0 && s.count == 1) {
       batch_begin_ = batch_end_ = 0;
-      submission const& s = items[0];
       message_header const& h = s.body.header;
-      bool const is_direct = s.count == 1 && may_be_direct(s) && !is_late(s);
+      bool const is_direct = may_be_direct(s) && !is_late(s);
       return {is_direct, std::uint32_t{(h.flags | h.deadline) != 0}, 0};
     }
     auto const t = this->team_;
