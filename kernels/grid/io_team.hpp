@@ -221,8 +221,8 @@ class io_team : public submission_reader<Bus> {
       submission const& before = items[i == 0 ? 0 : i - 1];
       message_header const& h = s.body.header;
       if (i < rest_of_batch_) s.count = 1;
-      bool const is_direct = may_be_direct(s) & (s.to.index == before.to.index) &
-                             (s.to.generation == before.to.generation);
+      bool const is_direct =
+          may_be_direct(s) & (s.to.index == before.to.index) & (s.to.generation == before.to.generation);
       judge.look_at(i, h, before.body.header, is_direct && !is_late(s));
       batches |= std::uint32_t{s.count != 1} << i;
     }
@@ -354,8 +354,8 @@ class io_team : public submission_reader<Bus> {
     end_epoch(s, outcome);
     return outcome;
   }
-  /// Whether a submission may be a message that needs no mailbox. Whoever awaits that it is accepted is not to await its
-  /// handler. `&`: everything is loaded before anything is asked.
+  /// Whether a submission may be a message that needs no mailbox. Whoever awaits that it is accepted is not to await
+  /// its handler. `&`: everything is loaded before anything is asked.
   RONDO_HD static bool may_be_direct(submission const& s) noexcept {
     message_header const& h = s.body.header;
     return (s.kind == submission_kind::post) & !s.ack.valid() & (h.priority == default_priority) &
