@@ -161,10 +161,10 @@ class running_actor {
     handler_kind kind;     // of the next one, or of all: then `one`
   };
   /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and is
-  /// the next one; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how many
-  /// go one after the other (`run_length`), and what is done around them: `before` a run or a batch; `behind` each call;
-  /// `after` a message that was alone or special; and `give_back` of those that are handled, when it is time to look.
-  /// `seen`: the last look, unless `looks` says that a new one is due.
+  /// the next one; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how
+  /// many go one after the other (`run_length`), and what is done around them: `before` a run or a batch; `behind` each
+  /// call; `after` a message that was alone or special; and `give_back` of those that are handled, when it is time to
+  /// look. `seen`: the last look, unless `looks` says that a new one is due.
   template <class Mail, class Order>
   RONDO_HOT RONDO_HD end_of_order handle_in_order(window_contents const& contents, Mail const* mail,
                                                   Order& order, typename Order::sight seen, bool looks) {
