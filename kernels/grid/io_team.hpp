@@ -268,14 +268,9 @@ class io_team : public submission_reader<Bus> {
   /// Carries out the submissions of the window from `done` to `n`, or fewer: a batch is always the first one, and what
   /// comes after an order has to wait for it. Returns the number of messages, with those that are `done`.
   RONDO_CALL RONDO_HD std::uint32_t carry_out(std::uint32_t done, std::uint32_t n) {
-    auto* const items = this->window_.items;
+    auto const* const items = this->window_.items;
+    // Of a batch that has just begun, the next fetch finds the rest: it is not the first one here.
     bool const within_batch = rest_of_batch_ != 0 || (batch_begin_ < batch_end_ && done > batch_begin_);
-    if (within_batch) {
-      auto const t = this->team_;
-      for (auto const i : lane_range{batch_end_ < n ? batch_end_ : n, t.lane(), t.lanes()})
-        items[i].count = 1;
-      t.sync();
-    }
     while (done < n) {
       auto const& s = items[done];
       if (reader::slots_of(s) != 1) {

@@ -144,12 +144,12 @@ struct fragile {
   }
 };
 
-/// Fails at the first try of note 1, and gets all in their turn.
+/// Fails at the first try of note 2, and gets all in their turn.
 struct stumbler {
   using messages = rondo::messages<note>;
   void on(context& ctx, note const& n) {
     auto& w = *team_world::here;
-    if (n.number == 1 && w.tries++ == 0) return ctx.fail();
+    if (n.number == 2 && w.tries++ == 0) return ctx.fail();
     w.x().require(n.number == w.next_note++, "the notes come in turn");
     w.one_ended();
   }
