@@ -341,7 +341,7 @@ class ring_kernel {
   std::uint64_t end_ns_ = 0;  // of the round; 0: none
   bool mail_left_ = false;    // in its pinned actor, when this team released it
   [[no_unique_address]] Inbox inbox_;
-  // The counters of a pinned actor that is busy are no older than this. On a GPU each time costs two fences.
+  // A pinned actor that uses up its quota each turn shows its counters this often. On a GPU each time costs two fences.
   static constexpr std::uint64_t longest_unshown_ns = detail::fences_cost_trips ? 50'000 : 0;
   // A pack waits no longer than this for more mail.
   static constexpr std::uint64_t longest_packing_ns = 50'000;

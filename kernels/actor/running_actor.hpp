@@ -65,7 +65,7 @@ class running_actor {
     if (kind == handler_kind::none) return dispose(ticket, errc::unknown_message), 1;
     if (kind == handler_kind::wide) return begin_wide(ticket), 1;
     std::uint32_t const count = batch_length(ticket, quota);
-    // On a GPU a handler of many would wait for each payload.
+    // On a GPU a handler of many would wait for each payload; to fetch a window costs what four of them do.
     if (takes_windows && by_windows_ && count > 4 && actor_.priority_lists().in_order())
       if (auto const n = deal_with_window(ticket, quota)) return n;
     conclude_batch(ticket, count,
@@ -141,7 +141,6 @@ class running_actor {
       if (contents.count == 0 || !order.is_clear(seen)) return 0;
       auto const end = handle_in_order(contents, actor_.host.mail->slots, order, seen, false);
       handled = end.handled;
-      order.give_back(handled);
       actor_.totals.handled += handled;
       if (handled != 0) actor_.cell.overtakes = 0;
       floods_ = handled != 0;
@@ -163,11 +162,11 @@ class running_actor {
   /// Handles messages that lie one behind the other, on this lane, as long as each of them goes the common way and is
   /// the next one; those of a batch handler in batches. `order` says what may come before (`look`, `is_clear`), how
   /// many go one after the other (`run_length`), and what is done around them: `before` a run or a batch; `behind` each
-  /// call; `after` a message that was alone or special; and `give_back` of those that are handled, when it is time to
-  /// look. `seen`: the last look, unless `looks` says that a new one is due.
+  /// call of the handler; and `after` a message that was alone or special. `seen`: the last look, unless `looks` says
+  /// that a new one is due.
   template <class Mail, class Order>
   RONDO_HOT RONDO_HD end_of_order handle_in_order(window_contents const& contents, Mail const* mail,
-                                                  Order& order, typename Order::sight seen, bool looks) {
+                                                  Order& order, typename Order::view seen, bool looks) {
     // Copies, which stay in registers on a GPU: this object is in memory.
     auto const all = contents;
     auto const behaviour = behaviour_;
@@ -190,7 +189,7 @@ class running_actor {
       if (is_special && h.deadline != 0 && h.expired(rondo::now_ns())) [[unlikely]]
         break;
       order.before(i, 1);
-      status.begins(h.type, i - told);
+      status.begin_behind(i - told, h.type);
       told = i;
       kind = Module::handle_each(behaviour, state, context_, first, [&] {
         // All that is asked here is loaded before it is asked: on a GPU that takes one trip to the L1.
@@ -200,11 +199,10 @@ class running_actor {
         if (failed != 0) [[unlikely]]
           return false;
         ++i;
-        order.behind();
+        order.behind(i, 1);
         if (due != glance_timer::not_yet) {
-          order.give_back(i);
-          looks = due ==
-                  glance_timer::now;  // not here: a look is assigned at one place, so nobody waits to copy it
+          // It is not done here: a look is assigned at one place, so that nobody waits to copy it.
+          looks = due == glance_timer::now;
           if (looks) return false;
           goes_on = order.is_clear(seen);
           seen = order.look();
@@ -228,8 +226,7 @@ class running_actor {
         for (std::uint32_t m = 0; m < n; ++m)
           if (m == 0 || (all.special >> (i + m) & 1) != 0) order.after(message_in(first[m]).header);
         i += n;
-        order.behind();
-        order.give_back(i);
+        order.behind(i, n);
         looks = glances.due() != glance_timer::not_yet;
         continue;
       }
@@ -242,7 +239,8 @@ class running_actor {
   /// Of a window of the mailbox.
   class order_of_window {
    public:
-    struct sight {
+    /// What one look finds.
+    struct view {
       std::uint32_t linked, stops, asked, announced;
     };
     RONDO_HD order_of_window(running_actor& r, std::uint32_t ticket) noexcept
@@ -253,29 +251,26 @@ class running_actor {
           ticket_(ticket) {}
 
     /// Relaxed, all: as in slice::look. They are of one trip, for which nobody waits before `is_clear`.
-    RONDO_HD sight look() const noexcept {
+    RONDO_HD view look() const noexcept {
       return {as_atomic(cell_.linked).load(memory_order::relaxed), stop_.load(memory_order::relaxed),
               cell_.control.load(memory_order::relaxed), cell_.announced.load(memory_order::relaxed)};
     }
-    RONDO_HD static bool is_clear(sight const& s) noexcept {
+    RONDO_HD static bool is_clear(view const& s) noexcept {
       return (s.linked | s.stops | (s.asked & control_mask) | s.announced) == 0;
     }
     RONDO_HD static std::uint32_t run_length(window_contents const& all, std::uint32_t i) noexcept {
       return all.run_length(i);
     }
     RONDO_HD void before(std::uint32_t, std::uint32_t) const noexcept {}
-    RONDO_HD void behind() const noexcept {}
+    /// Each slot goes back before the next handler runs, however long that takes.
+    RONDO_HD void behind(std::uint32_t handled, std::uint32_t count) noexcept {
+      cell_.set_head(ticket_ + handled);
+      if (r_.actor_.arena.has_gates()) return cell_.gate.give_room(count);
+      for (auto i = handled - count; i != handled; ++i) ring_.give_back((ticket_ + i) & ticket_mask);
+    }
     RONDO_HD void after(message_header const& h) const {
       if ((h.flags & settled_flags) != 0) [[unlikely]]
         r_.settle(h, r_.context_.answered(), 0);
-    }
-    RONDO_HD void give_back(std::uint32_t handled) noexcept {
-      if (given_ == handled) return;
-      cell_.set_head(ticket_ + handled);
-      bool const gates = r_.actor_.arena.has_gates();
-      if (gates) cell_.gate.give_room(handled - given_);
-      for (auto i = given_; !gates && i != handled; ++i) ring_.give_back((ticket_ + i) & ticket_mask);
-      given_ = handled;
     }
 
    private:
@@ -284,7 +279,6 @@ class running_actor {
     atomic<std::uint32_t> const& stop_;
     mail_ring_ref const ring_;
     std::uint32_t const ticket_;
-    std::uint32_t given_ = 0;  // messages whose slots have gone back
   };
   /// Between two messages that come together, on a GPU: whether it is time to look again what comes next. What this
   /// thread does is looked at at once; what others do, once the handlers since have taken as long as a look, a trip to

@@ -86,8 +86,9 @@ class slice : public running_actor<Module> {
       next_ = (next_ + n) & ticket_mask;
       dealt += n;
     }
-    // The next window looks for commands itself.
-    if (may_flood() && dealt != 0 && knows_next_ && actor_.own_mail == 0) return actor_.note_depth(), true;
+    // More mail waits than the quota: the next window looks for commands itself.
+    if (dealt >= quota_ && may_flood() && knows_next_ && actor_.own_mail == 0)
+      return actor_.note_depth(), true;
     while (actor_.control_waits()) show_running(), actor_.obey();
     if (!actor_.has_ring) actor_.look_at_word();
     actor_.note_depth();
@@ -335,7 +336,8 @@ class slice : public running_actor<Module> {
   template <class Then>
   class order_of_direct {
    public:
-    struct sight {
+    /// What one look finds.
+    struct view {
       std::uint32_t stops, asked, announced, sequence;
     };
     RONDO_HD order_of_direct(slice& s, Then const& then) noexcept
@@ -349,12 +351,12 @@ class slice : public running_actor<Module> {
           sample_mask_(s.sample_mask_) {}
 
     /// Looks for mail, but acquires none. Relaxed, all: see slice::look.
-    RONDO_HD sight look() const noexcept {
+    RONDO_HD view look() const noexcept {
       return {stop_.load(memory_order::relaxed), cell_.control.load(memory_order::relaxed),
               cell_.announced.load(memory_order::relaxed),
               ring_.slot(next_).sequence.load(memory_order::relaxed)};
     }
-    RONDO_HD bool is_clear(sight const& s) const noexcept {
+    RONDO_HD bool is_clear(view const& s) const noexcept {
       return (s.stops | (s.asked & control_mask) | s.announced | ring_.count_in(next_, s.sequence)) == 0;
     }
     RONDO_HD std::uint32_t run_length(window_contents const& all, std::uint32_t i) const noexcept {
@@ -369,14 +371,14 @@ class slice : public running_actor<Module> {
       sampled_ = with_telemetry && (((handled_ + i - 1) & sample_mask_) + count) > sample_mask_;
       if (sampled_) began_ns_ = rondo::now_ns();
     }
-    RONDO_HD void behind() const { then_(); }
+    RONDO_HD void behind(std::uint32_t, std::uint32_t) const { then_(); }
     RONDO_HD void after(message_header const& h) {
       if (sampled_)
         s_.actor_.record_latency(h.stamped() ? h.age_ns(rondo::now_ns()) : rondo::now_ns() - began_ns_);
+      sampled_ = false;  // once for a batch
       if ((h.flags & flag_wants_reply) != 0 && !s_.context_.answered())
         s_.actor_.refuse(h, errc::no_reply), then_();
     }
-    RONDO_HD void give_back(std::uint32_t) const noexcept {}
 
    private:
     slice& s_;

@@ -67,11 +67,12 @@ struct alignas(64) team_status {
       beats.add_single_writer(1);
     }
   }
-  /// The same, behind `done` messages that came together.
-  RONDO_HOT RONDO_HD void begins(std::uint32_t message_type, std::uint32_t done) noexcept {
+  /// The same of messages that come together, which are counted once they are done: `done` since the last call.
+  RONDO_HOT RONDO_HD void begin_behind(std::uint32_t done, std::uint32_t message_type) noexcept {
     if constexpr (with_telemetry) type.store(message_type, memory_order::relaxed);
     has_done(done);
   }
+  /// Counts them.
   RONDO_HOT RONDO_HD void has_done(std::uint32_t messages) noexcept {
     if constexpr (with_telemetry)
       if (messages != 0) beats.add_single_writer(messages);

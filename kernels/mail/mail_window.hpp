@@ -36,8 +36,8 @@ struct window_request {
 struct window_contents {
   std::uint32_t count;
   std::uint32_t special;  // bits of those that have flags or a deadline
-  std::uint32_t
-      changes;  // bits of those that have another type than the one before, or one of both has a deadline
+  // Bits of those that are of another type than the one before, or of which one of both has a deadline.
+  std::uint32_t changes;
 
   /// How many from `i` on go the same way, one after the other.
   RONDO_HD std::uint32_t run_length(std::uint32_t i) const noexcept {

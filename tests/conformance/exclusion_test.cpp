@@ -79,6 +79,30 @@ TEST_CASE("a tell that does not wait is refused by a full mailbox, or waits for 
   CHECK(at_rest(*rt).conserved());
 }
 
+TEST_CASE("while a handler runs, a mailbox has room again for all that was handled before it", "[G5]") {
+  auto const v = GENERATE(from_range(variants()));
+  INFO(v.name);
+  in_reach<gate> const reached;
+  gate& at = *reached;
+  auto const rt = start(v.settings);
+  gate_keeper const keeper{at};
+  constexpr std::uint32_t capacity = 16;
+  auto const actor = rt->launch<adder>("held", {.capacity = capacity, .active = false});
+  for (std::uint32_t i = 1; i < capacity; ++i) REQUIRE_FALSE(tell(actor, add{1}));
+  auto const before = at.entered.load(rondo::memory_order::acquire);
+  REQUIRE_FALSE(tell(actor, hold{&at}));
+  REQUIRE_FALSE(activate(actor));
+  REQUIRE(eventually([&] { return at.entered.load(rondo::memory_order::acquire) > before; }));
+  // A device with its own memory tells its host of room, a moment later.
+  for (std::uint32_t i = 1; i < capacity; ++i) CHECK(eventually([&] { return !tell(actor, add{1}); }));
+  CHECK(tell(actor, add{1}) == errc::mailbox_full);
+  keeper.open();
+  REQUIRE(eventually([&] {
+    auto const answer = ask(actor, get{});
+    return answer && answer->value == 2 * (capacity - 1);
+  }));
+}
+
 TEST_CASE("a batch is accepted as a whole or not at all", "[G5]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
