@@ -202,8 +202,8 @@ class io_team : public submission_reader<Bus> {
   static constexpr std::uint32_t most_at_once = bus_reader<submission, Bus>::window;  // of one fetch
 
   /// What the lanes see of the first `n` submissions of the window: how many need no mailbox, as far as one can say
-  /// without their actor. These are to the same actor. With one batch at most: whose first message needs no mailbox has
-  /// begun, and then the rest of it goes like single messages, wherever it goes. All lanes call it.
+  /// without their actor. They are all to the same actor, and include one batch at most. Once the first message of a
+  /// batch has been handled, the others go like single messages, also to the mailbox. All lanes call it.
   RONDO_HD window_contents find_direct_mail(std::uint32_t n) noexcept {
     auto* const items = this->window_.items;
     // The most common case, kept short: every lane looks at it itself.
@@ -289,7 +289,7 @@ class io_team : public submission_reader<Bus> {
     }
     this->in_.advance(done);
     rest_of_batch_ = within_batch && batch_end_ > done ? batch_end_ - done : 0;
-    // The host side takes a batch whole: a reader that goes on where this one stops must find its beginning.
+    // Not before: if the device is lost within a batch, the host refuses what is left in the ring, batch by batch.
     if (within_batch && rest_of_batch_ == 0) this->publish();
     return done;
   }
@@ -456,7 +456,7 @@ class io_team : public submission_reader<Bus> {
   }
 
   std::uint32_t in_a_row_ = 0;  // looks that have found all that they looked for
-  // Of the direct mail in the window: the batch, as numbers of items; none if both are equal.
+  // The batch among the direct mail, as numbers of items: from the first up to, without, the second. Equal: none.
   std::uint32_t batch_begin_ = 0, batch_end_ = 0;
   std::uint32_t rest_of_batch_ = 0;  // messages in the ring of a batch of which some were taken
   scheduler scheduler_;

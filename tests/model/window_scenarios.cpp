@@ -28,20 +28,10 @@ void window(execution& x) {
 }
 
 /// The same for a pinned team.
+template <class Behaviour>
 void window_of_pinned(execution& x) {
   team_world w{x, mailbox_of_four(), slots + 3, ticket_mask - slots};
-  auto const id = launch_in<receiver>(w, 0, slots, 0);
-  fill_mailbox(w, id, slots);
-  w.team_thread(0, true);
-  x.thread("sender", [&] { w.send_all(1, id, 3); });
-  x.run();
-  w.require_at_rest(0, slots + 3);
-}
-
-/// The same for a handler that takes what lies together by one call.
-void window_of_batches(execution& x) {
-  team_world w{x, mailbox_of_four(), slots + 3, ticket_mask - slots};
-  auto const id = launch_in<gatherer>(w, 0, slots, 0);
+  auto const id = launch_in<Behaviour>(w, 0, slots, 0);
   fill_mailbox(w, id, slots);
   w.team_thread(0, true);
   x.thread("sender", [&] { w.send_all(1, id, 3); });
@@ -123,8 +113,10 @@ std::vector<scenario> window_scenarios() {
   return {
       {"window", "each note of a window comes once, in order, and its slot goes back in its turn", window,
        bounds{2, 1}, bounds{1, 1}},
-      {"window_of_pinned", "the same for a pinned actor", window_of_pinned, bounds{2, 1}, bounds{1, 1}},
-      {"window_of_batches", "the same for a handler of many", window_of_batches, bounds{2, 1}, bounds{1, 1}},
+      {"window_of_pinned", "the same for a pinned actor", window_of_pinned<receiver>, bounds{2, 1},
+       bounds{1, 1}},
+      {"window_of_batches", "the same for a handler of many", window_of_pinned<gatherer>, bounds{2, 1},
+       bounds{1, 1}},
       {"window_overtaken", "the same when urgent mail comes in between", window_is_overtaken, bounds{2, 1},
        bounds{1, 1}},
       {"window_of_hasty", "what an actor sends itself urgently comes next", window_of_hasty, bounds{1, 1},
