@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bench/harness/cpus.hpp"
 #include "bench/harness/sampling.hpp"
 
 RONDO_EMULATED_MODULE(rondo::bench::gpu::bench_actors)
@@ -67,11 +66,7 @@ telemetry at_rest(runtime& rt) {
   }
 }
 
-measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work) {
-  auto const cpus = first_two_cpus();  // those of this sample, to which its process is confined
-  // The other threads of the runtime and of CUDA run elsewhere: these two poll.
-  run_anywhere();
-  runtime rt{use<bench_actors>, settings};
+measurement measure(runtime& rt, cpu_pair const& cpus, std::function<measurement(runtime&)> const& work) {
   pin_thread("rondo-poller", cpus[1]);
   pin_to(cpus[0]);
   measurement const m = work(rt);

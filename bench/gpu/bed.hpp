@@ -8,6 +8,7 @@
 
 #include "bench/gpu/actors.hpp"
 #include "bench/harness/bench_case.hpp"
+#include "bench/harness/cpus.hpp"
 #include "runtime/observe/telemetry.hpp"
 #include "runtime/runtime.hpp"
 
@@ -37,10 +38,20 @@ T expect(std::string_view what, result<T> const& outcome) {
 /// Waits until no message waits and all are accounted for (G1); throws if that takes too long.
 telemetry at_rest(runtime& rt);
 
+/// The part of with_runtime behind the start.
+measurement measure(runtime& rt, cpu_pair const& cpus, std::function<measurement(runtime&)> const& work);
+
 /// Starts a runtime of these actors, binds the calling thread and the one that takes completions to the two processors
 /// of the sample, calls `work` with the runtime, checks that no message was lost, and stops it. Throws
 /// std::runtime_error if one was, or if it does not stop.
-measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work);
+template <class Module = bench_actors>
+measurement with_runtime(config const& settings, std::function<measurement(runtime&)> const& work) {
+  auto const cpus = first_two_cpus();  // those of this sample, to which its process is confined
+  // The other threads of the runtime and of CUDA run elsewhere: these two poll.
+  run_anywhere();
+  runtime rt{use<Module>, settings};
+  return measure(rt, cpus, work);
+}
 
 /// A request whose words all carry the number.
 template <class Ping = small_ping>

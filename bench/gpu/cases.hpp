@@ -9,6 +9,8 @@ namespace rondo::bench::gpu {
 
 /// Host to actor to host; urgent asks under load; the first answer after idleness.
 case_list latency_cases();
+/// The steps of an ask by the device's clock. On cuda alone.
+case_list ask_steps_cases();
 /// Launching an actor, and restarting one that failed.
 case_list lifecycle_cases();
 /// Actor to actor, many to one, all to all.

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "kernels/base/stop_word.hpp"
+#include "kernels/base/way_points.hpp"
 #include "kernels/grid/io_team.hpp"
 
 namespace rondo {
@@ -129,8 +130,10 @@ class direct_inbox {
   };
   /// A function of its own, so that the lanes come together in it and load side by side.
   RONDO_CALL RONDO_HD fetched fetch() {
+    pass(way_point::looks);
     auto const n = io_.fetch(io_.most_at_once);
     if (n == 0) return {};
+    pass(way_point::finds);
     return {n, io_.find_direct_mail(n)};
   }
   /// Lane 0: has the first messages of the window handled, as many as need no mailbox, while the other lanes wait to

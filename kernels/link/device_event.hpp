@@ -3,6 +3,7 @@
 
 #include "kernels/base/message.hpp"
 #include "kernels/base/park.hpp"
+#include "kernels/base/way_points.hpp"
 #include "kernels/buffers/buffer.hpp"
 #include "kernels/link/bus_ring.hpp"
 #include "kernels/link/graph_player.hpp"
@@ -203,7 +204,9 @@ struct host_port {
   }
   /// All lanes of `t`, side by side. Precondition: one waits.
   __device__ void emit_staged_by_lanes(team const& t) const {
+    pass(way_point::tells);
     up().push_by_lanes(t, stage->event, [] { return yield_thread(), true; });
+    pass(way_point::writes);
     t.sync();  // no lane reads it any more
     if (t.leader()) stage->state = reply_stage::empty;
   }

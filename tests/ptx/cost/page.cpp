@@ -61,7 +61,8 @@ void write_file(std::string const& path, fmt::memory_buffer const& text) {
 
 }  // namespace
 
-void write_page(std::string const& path, results const& all, sourced_costs const& c) {
+void write_page(std::string const& path, results const& all, ask_steps_summary const& steps,
+                sourced_costs const& c) {
   fmt::memory_buffer text;
   auto const to = std::back_inserter(text);
   fmt::format_to(to, R"(### Predicted, not measured
@@ -79,6 +80,11 @@ lie in pinned host memory. Local accesses are loads and stores of a lane's stack
         one.name, one.what, s.p50_us, s.p99_us, goal_of(one, s), s.count(step::pcie_trip),
         s.count(step::l2_trip), s.count(step::fence_gpu), s.count(step::fence_sys),
         s.count(step::local_access), s.count(step::issue), bounds_of(s));
+  fmt::format_to(
+      to,
+      "\nThe steps of an ask by the clock of its multiprocessor, in ns: {}. On a GPU, `bench_gpu` takes the "
+      "time at the same points (`gpu_ask_steps`).\n",
+      steps.text());
   fmt::format_to(to, "\nCosts:\n\n| cost | ns | source |\n| --- | --- | --- |\n");
   for (auto const& row : cost_rows()) {
     auto const given = c.sources.find(row.name);

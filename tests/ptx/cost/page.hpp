@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/ptx/cost/ask_steps.hpp"
 #include "tests/ptx/cost/summary.hpp"
 
 namespace ptx_cost {
@@ -13,6 +14,7 @@ namespace ptx_cost {
 using results = std::vector<std::pair<cost_case, summary>>;
 
 /// `path`: of the page's part. Throws std::runtime_error if a file cannot be written.
-void write_page(std::string const& path, results const& all, sourced_costs const& c);
+void write_page(std::string const& path, results const& all, ask_steps_summary const& steps,
+                sourced_costs const& c);
 
 }  // namespace ptx_cost

@@ -16,7 +16,7 @@ using namespace ptx_cost;
 
 struct command_line {
   std::string costs_path, budget_path, page_path, ptx_path = RONDO_PTX_COST_MODULE;
-  bool path = false;
+  bool path = false, steps = false;
   std::uint32_t samples = 200;
   std::uint64_t seed = 1;
   std::vector<cost_case> cases;
@@ -41,6 +41,8 @@ command_line read_command_line(int argc, char** argv) {
       line.ptx_path = value();
     else if (word == "--path")
       line.path = true;
+    else if (word == "--steps")
+      line.steps = true;
     else if (word == "--samples")
       line.samples = static_cast<std::uint32_t>(std::max(1ul, std::stoul(value())));
     else if (word == "--seed")
@@ -151,6 +153,14 @@ bool check_budget(std::string const& path, results const& all) {
 int main(int argc, char** argv) try {
   auto const line = read_command_line(argc, argv);
   auto const c = line.costs_path.empty() ? sourced_costs{} : read_costs(line.costs_path);
+  auto const steps_of_ask = [&] {
+    return predict_ask_steps(*ptx::read_module_file(RONDO_PTX_STEPS_MODULE), c.values, line.samples,
+                             line.seed);
+  };
+  if (line.steps) {
+    std::printf("The steps of an ask, predicted, in ns: %s.\n", steps_of_ask().text().c_str());
+    return 0;
+  }
   auto const code = ptx::read_module_file(line.ptx_path);
   results all;
   for (auto const& one : line.cases)
@@ -165,7 +175,7 @@ int main(int argc, char** argv) try {
   print_times(all);
   print_lines(all);
   if (line.path) print_paths(*code, all);
-  if (!line.page_path.empty()) write_page(line.page_path, all, c);
+  if (!line.page_path.empty()) write_page(line.page_path, all, steps_of_ask(), c);
   return check_budget(line.budget_path, all) ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "rondo_ptx_cost: %s\n", e.what());

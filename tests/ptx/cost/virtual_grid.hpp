@@ -55,6 +55,8 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   void forget_logs();
   ptx::module const& code() const noexcept { return code_; }
   std::uint64_t executed() const noexcept { return grid_.executed(); }
+  /// Of a multiprocessor's clock: a warp instruction takes four.
+  double cycle_ps() const noexcept { return static_cast<double>(costs_.warp_instruction_ps) / 4; }
 
  private:
   struct pending_load {
@@ -95,7 +97,6 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   };
 
   std::uint64_t now_ns() noexcept override { return now_ps() / 1000; }
-  /// A warp instruction takes four.
   std::uint64_t cycles(ptx::warp const&) const noexcept override {
     return now_ps() * 4 / costs_.warp_instruction_ps;
   }
