@@ -13,12 +13,11 @@ enum class way_point : std::uint32_t {
   tells,   // the lanes begin to write the reply
   writes,  // they have issued its stores
 };
-inline constexpr std::uint32_t way_points = 4;
 
 #if defined(RONDO_WAY_POINTS) && defined(__CUDA_ARCH__)
 /// Of each block: when each was passed last, in cycles of the multiprocessor. Where a block has one pinned team, they are
 /// those of its actor.
-static __shared__ std::uint32_t volatile way_point_cycles[way_points];
+static __shared__ std::uint32_t volatile way_point_cycles[4];
 
 __device__ inline void pass(way_point p) noexcept {
   way_point_cycles[static_cast<std::uint32_t>(p)] = now_cycles();
@@ -27,7 +26,9 @@ __device__ inline std::uint32_t last_passed(way_point p) noexcept {
   return way_point_cycles[static_cast<std::uint32_t>(p)];
 }
 #else
+/// Notes that this lane has passed `p` now.
 RONDO_HD constexpr void pass(way_point) noexcept {}
+/// The cycle in which a lane of this block did so last.
 RONDO_HD constexpr std::uint32_t last_passed(way_point) noexcept { return 0; }
 #endif
 
