@@ -15,8 +15,8 @@ enum class way_point : std::uint32_t {
 };
 
 #if defined(RONDO_WAY_POINTS) && defined(__CUDA_ARCH__)
-/// Of each block: when each was passed last, in cycles of the multiprocessor. Where a block has one pinned team, they are
-/// those of its actor.
+/// Of each block: when each was passed last, in cycles of the multiprocessor. In a block with one pinned team they are
+/// its actor's.
 static __shared__ std::uint32_t volatile way_point_cycles[4];
 
 __device__ inline void pass(way_point p) noexcept {
