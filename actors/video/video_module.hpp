@@ -4,7 +4,10 @@
 
 #include "actors/video/stages/blur.hpp"
 #include "actors/video/stages/compositor.hpp"
+#include "actors/video/stages/draw_boxes.hpp"
+#include "actors/video/stages/draw_edges.hpp"
 #include "actors/video/stages/frame_rate.hpp"
+#include "actors/video/stages/knn_graph.hpp"
 #include "actors/video/stages/movement.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -13,6 +16,7 @@
 #define RONDO_VIDEO_STAGES                                                                                  \
   ::rondo::video::test_pattern, ::rondo::video::blur, ::rondo::video::compositor, ::rondo::video::waveform, \
       ::rondo::video::frame_rate, ::rondo::video::find_movement, ::rondo::video::draw_movement,             \
+      ::rondo::video::knn_graph, ::rondo::video::lines, ::rondo::video::curves, ::rondo::video::draw_boxes, \
       ::rondo::video::null_sink
 
 namespace rondo::video {

@@ -5,20 +5,12 @@
 // rows and lanes need not wait for each other.
 #pragma once
 
+#include "kernels/pixels/block.hpp"
 #include "kernels/pixels/font.hpp"
 #include "kernels/pixels/shapes.hpp"
 
 namespace rondo {
 namespace pixels {
-
-/// The planes that are drawn on.
-struct drawn_planes {
-  RONDO_BUFFER u8* y;
-  RONDO_BUFFER u8* u;
-  RONDO_BUFFER u8* v;
-  i32 stride, colour_stride;
-  i32 width, height;  // in pixels
-};
 
 RONDO_PIXELS u8 blended(u8 pixel, i32 value, i32 alpha) {
   return static_cast<u8>(pixel + (((value - pixel) * alpha + 128) >> 8));
@@ -107,11 +99,7 @@ RONDO_PIXELS void blend_pairs(RONDO_BUFFER u8* row, i32 begin, i32 end, i32 widt
     blend_span(row, 2 * bx, least(2 * bx + 2, width), value, alpha, 0, 1);
 }
 
-/// Blocks [first, last) of 2x2 pixels.
-struct block_range {
-  i32 first, last;
-};
-/// Those that touch [from16, to16), clipped to [0, limit).
+/// Those of 2x2 pixels that touch [from16, to16), clipped to [0, limit).
 RONDO_PIXELS block_range blocks_of(i32 from16, i32 to16, i32 limit) {
   block_range r;
   r.first = least(from16 < 0 ? 0 : from16 / 32, limit);

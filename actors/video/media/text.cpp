@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "actors/video/media/text_mask.hpp"
@@ -16,14 +15,10 @@ namespace rondo::video {
 
 namespace {
 
-/// "#rrggbb".
-std::optional<rgb> colour_of(std::string_view text) {
-  unsigned all = 0;
-  if (text.size() != 7 || text[0] != '#' ||
-      text.find_first_not_of("0123456789abcdefABCDEF", 1) != text.npos ||
-      std::sscanf(text.data() + 1, "%6x", &all) != 1)
-    return {};
-  return rgb{static_cast<u8>(all >> 16), static_cast<u8>(all >> 8 & 255), static_cast<u8>(all & 255)};
+rgb colour_of(text::options const& o) {
+  rgb colour{};
+  read_colour(o.colour.c_str(), colour);  // `spec` has seen that it is one
+  return colour;
 }
 
 }  // namespace
@@ -32,9 +27,7 @@ std::optional<rgb> colour_of(std::string_view text) {
 class caption {
  public:
   caption(text::options const& o, image const& about)
-      : mask_(o.font.c_str(), o.size, about.width, about.height),
-        options_(o),
-        colour_(*colour_of(o.colour.c_str())) {}
+      : mask_(o.font.c_str(), o.size, about.width, about.height), options_(o), colour_(colour_of(o)) {}
 
   void draw_over(image const& about, planes const& picture, streams::tick const& t) {
     update(t);
@@ -76,7 +69,7 @@ class caption {
 };
 
 void text::spec(options const& o, streams::spec_of<text>& s) {
-  if (!colour_of(o.colour.c_str()))
+  if (rgb colour{}; !read_colour(o.colour.c_str(), colour))
     s.refuse(
         fmt::format("the colour is '{}'; it must be red, green and blue, such as #ff8000", o.colour.c_str()));
 }

@@ -10,6 +10,22 @@ struct rgb {
   std::uint8_t r, g, b;
 };
 
+/// From "#rrggbb". False if it is something else.
+RONDO_HD constexpr bool read_colour(char const* text, rgb& to) {
+  std::uint32_t all = 0;
+  if (text[0] != '#') return false;
+  for (int i = 1; i < 7; ++i) {
+    char const c = text[i];
+    bool const is_digit = c >= '0' && c <= '9', is_small = c >= 'a' && c <= 'f',
+               is_large = c >= 'A' && c <= 'F';
+    if (!is_digit && !is_small && !is_large) return false;
+    all = 16 * all + static_cast<std::uint32_t>(is_digit ? c - '0' : is_small ? c - 'a' + 10 : c - 'A' + 10);
+  }
+  to = {static_cast<std::uint8_t>(all >> 16), static_cast<std::uint8_t>(all >> 8),
+        static_cast<std::uint8_t>(all)};
+  return text[7] == 0;
+}
+
 using pixels::sample_colour;
 
 /// The shares of red and blue in brightness, times 10000 (ITU-T H.273, matrix coefficients). What is not said is

@@ -3,7 +3,10 @@
 
 #include "actors/video/stages/blur.hpp"
 #include "actors/video/stages/compositor.hpp"
+#include "actors/video/stages/draw_boxes.hpp"
+#include "actors/video/stages/draw_edges.hpp"
 #include "actors/video/stages/frame_rate.hpp"
+#include "actors/video/stages/knn_graph.hpp"
 #include "actors/video/stages/movement.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -113,6 +116,53 @@ void draw_movement::spec(options const&, streams::spec_of<draw_movement>& s) {
   if (of.width != in.width || of.height != in.height)
     s.refuse("the drawing is for pictures of " + size_of({of.width, of.height}) + ", but these have " +
              size_of(in));
+}
+
+void knn_graph::spec(options const& o, streams::spec_of<knn_graph>& s) {
+  auto const most = s.in<"points">()->most;
+  if (std::uint64_t{most} * o.links.k > edges::limit)
+    return s.refuse("lists of " + std::to_string(most) + " points with k = " + std::to_string(o.links.k) +
+                    " may have more than " + std::to_string(edges::limit) +
+                    " edges: make one of them smaller");
+  s.out<"edges">({most * o.links.k});
+  s.scratch(knn_links::bytes(most, o.links.k));
+}
+
+namespace {
+
+/// Of a stage that draws `most` items over pictures.
+template <class Shape, class Stage>
+void specify_drawing(typename Stage::options const& o, std::uint32_t most, streams::spec_of<Stage>& s,
+                     std::initializer_list<colour_text> colours) {
+  auto const picture = *s.template in<"video">();
+  for (auto const& text : colours)
+    if (rgb colour{}; !read_colour(text.c_str(), colour))
+      return s.refuse(std::string("the colour is '") + text.c_str() +
+                      "'; it must be red, green and blue, such as #ff8000");
+  if (picture.format != pixel_format::i420)
+    return s.refuse("the picture has opacities (" + to_text(picture) +
+                    "): it is drawn over pictures without them");
+  auto const each = Stage::shapes_of_item(o);
+  constexpr auto limit = tile_layer<Shape>::most_shapes;
+  if (std::uint64_t{most} * each > limit)
+    return s.refuse("a list of " + std::to_string(most) + " items, each drawn in " + std::to_string(each) +
+                    " pieces, has more than " + std::to_string(limit) + " pieces: make one of them smaller");
+  carver measure(nullptr);
+  tile_layer<Shape>(measure, most * each, picture.width, picture.height);
+  s.scratch(measure.used());
+}
+
+}  // namespace
+
+void lines::spec(options const& o, streams::spec_of<lines>& s) {
+  specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
+}
+void curves::spec(options const& o, streams::spec_of<curves>& s) {
+  specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
+}
+void draw_boxes::spec(options const& o, streams::spec_of<draw_boxes>& s) {
+  specify_drawing<pixels::box_shape>(o, s.in<"boxes">()->most, s,
+                                     {o.colour, o.fill.empty() ? o.colour : o.fill});
 }
 
 void frame_rate::spec(options const& o, streams::spec_of<frame_rate>& s) {

@@ -1,0 +1,55 @@
+// A stage that draws boxes over a picture: filled, with a stroke, and with rounded corners.
+#pragma once
+
+#include "actors/video/overlay/whole_tiles.hpp"
+#include "actors/video/stages/drawn_items.hpp"
+
+namespace rondo::video {
+
+struct draw_boxes : drawn_items<draw_boxes, box, pixels::box_shape> {
+  using ports = streams::ports<streams::in<"video", image>, streams::in<"boxes", boxes>,
+                               streams::out<"video", image, "video">>;
+  struct options {
+    float stroke_px = 2, fill_opacity = 0.2F, opacity = 1, roundness = 0.2F;
+    colour_text colour = "#ffffff", fill = "";
+    void describe(auto& option) {
+      option("stroke_px", stroke_px, "pixels that the stroke is wide; its middle is the edge", 0, 1000);
+      option("opacity", opacity, "of the stroke: from 0, which shows nothing, to 1", 0.0F, 1.0F);
+      option("fill_opacity", fill_opacity, "of the inside", 0.0F, 1.0F);
+      option("roundness", roundness, "radius of the corners, as a part of the shorter side's half", 0.0F,
+             1.0F);
+      option("colour", colour, "of the stroke: red, green and blue, such as #ff8000");
+      option("fill", fill, "likewise, of the inside; empty: as the stroke");
+    }
+  };
+  static void spec(options const& o, streams::spec_of<draw_boxes>& s);
+
+  RONDO_HD static list_view<box> items(streams::stage_context<draw_boxes>& ctx) noexcept {
+    auto const in = ctx.input<"boxes">();
+    return {in.about, in.data};
+  }
+  RONDO_HD static std::uint32_t shapes_of_item(options const&) noexcept { return 1; }
+  RONDO_HD void prepare(options const& o, colour_description const& of) noexcept {
+    stroke_ = ink_of(o.colour, o.opacity, of);
+    fill_ = ink_of(o.fill.empty() ? o.colour : o.fill, o.fill_opacity, of);
+  }
+  RONDO_HD void make(options const& o, box const& b, std::uint32_t, pixels::box_shape* to) const noexcept {
+    bool const is_box = is_drawable(b.x) && is_drawable(b.y) && is_drawable(b.width) && is_drawable(b.height);
+    auto const half_width = is_box ? b.width / 2 : -1, half_height = is_box ? b.height / 2 : -1;
+    auto const shorter = half_width < half_height ? half_width : half_height;
+    *to = {b.x + half_width,      b.y + half_height, half_width, half_height,
+           o.roundness * shorter, o.stroke_px / 2,   fill_,      stroke_};
+  }
+  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to,
+                     pixels::shape_list<pixels::box_shape> const& list, std::int32_t x,
+                     std::int32_t y) const {
+    draw_tile(
+        t, to, x, y, [&] { whole_tiles::boxes(to, list, x, y); },
+        [&](std::int32_t column, std::int32_t row) { pixels::draw_boxes<2, 1>(to, list, column, row); });
+  }
+
+ private:
+  pixels::ink stroke_, fill_;  // of all boxes
+};
+
+}  // namespace rondo::video

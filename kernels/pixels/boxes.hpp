@@ -1,0 +1,96 @@
+// Drawing boxes with rounded corners, filled and with a stroke along their edge, both in one pass. A pixel's coverage
+// is exact at straight edges, and follows from the distance to the arc at rounded corners.
+#pragma once
+
+#include "kernels/pixels/bins.hpp"
+#include "kernels/pixels/block.hpp"
+
+namespace rondo {
+namespace pixels {
+
+struct box_shape {
+  f32 x, y;                     // its middle
+  f32 half_width, half_height;  // from there to the edge; below 0: it is not drawn
+  f32 radius;                   // of its corners, at most half its shorter side
+  f32 half_stroke;              // of the stroke, whose middle is the edge
+  ink fill, stroke;
+};
+
+RONDO_PIXELS bool is_drawn(box_shape b) { return b.half_width >= 0 && b.half_height >= 0; }
+RONDO_PIXELS tile_range tile_rows_of(box_shape b, tile_grid g) {
+  f32 const half = b.half_height + b.half_stroke + 0.51f;
+  return tiles_within(b.y - half, b.y + half, g.rows);
+}
+RONDO_PIXELS tile_range tile_columns_of(box_shape b, tile_grid g, i32) {
+  f32 const half = b.half_width + b.half_stroke + 0.51f;
+  return tiles_within(b.x - half, b.x + half, g.columns);
+}
+
+/// What a rounded box covers of the pixels of a row, from the one whose centre is `right` of the box's middle, and
+/// `down` below it.
+template <i32 Columns>
+RONDO_PIXELS void cover_box(RONDO_PRIVATE f32* RONDO_RESTRICT to, f32 right, f32 down, f32 half_width,
+                            f32 half_height, f32 radius) {
+  f32 const below = without_sign(down);
+  f32 const most_x = lesser(1, 2 * half_width), most_y = lesser(1, 2 * half_height);
+  f32 const cover_y = greater(0, lesser(most_y, half_height + 0.5f - below));
+  f32 const corner_y = below - (half_height - radius), arc = radius + 0.5f;
+  // Above and below the corners, no pixel is in one.
+  f32 const straight = radius > 0 && corner_y > 0 ? half_width - radius : half_width + 4;
+  f32 const square_y = corner_y * corner_y;
+  for (i32 i = 0; i < Columns; ++i) {
+    f32 const across = without_sign(right + static_cast<f32>(i));
+    f32 const corner_x = across - (half_width - radius);
+    f32 const at_edge = greater(0, lesser(most_x, half_width + 0.5f - across)) * cover_y;
+    f32 const at_corner = greater(0, lesser(1, arc - root(corner_x * corner_x + square_y)));
+    to[i] = across > straight ? at_corner : at_edge;
+  }
+}
+
+/// Of the stroke: what is within its outer edge, without what is within its inner one.
+template <i32 Columns>
+RONDO_PIXELS void cover_box_stroke(RONDO_PRIVATE f32* RONDO_RESTRICT to, f32 right, f32 down, box_shape b) {
+  f32 inner[Columns];
+  f32 const h = b.half_stroke;
+  cover_box<Columns>(to, right, down, b.half_width + h, b.half_height + h, b.radius > 0 ? b.radius + h : 0);
+  if (b.half_width <= h || b.half_height <= h) return;
+  cover_box<Columns>(inner, right, down, b.half_width - h, b.half_height - h, greater(b.radius - h, 0));
+  for (i32 i = 0; i < Columns; ++i) to[i] -= inner[i];
+}
+
+/// Draws boxes on `Blocks` blocks side by side, of two rows each, from (x, y) on.
+template <i32 Columns, i32 Blocks>
+RONDO_PIXELS void draw_boxes(drawn_planes to, shape_list<box_shape> list, i32 x, i32 y) {
+  block<Columns> drawn[Blocks];
+  block_coverage<Columns> covered;
+  if (Blocks == 1) clear<Columns>(drawn[0]);
+  u32 begun = 0;
+  for (i32 n = list.count; n-- > 0;) {
+    box_shape const s = list.shapes[number_of(list, n)];
+    f32 const reach = s.half_stroke + 0.51f, down = static_cast<f32>(y) + 0.5f - s.y;
+    if (!is_drawn(s) || without_sign(down + 0.5f) > s.half_height + reach + 0.5f) continue;
+    f32 const half = s.half_width + reach;
+    block_range const over = blocks_within<Columns, Blocks>(s.x - half, s.x + half, x);
+    for (i32 b = over.first; b < over.last; ++b) {
+      f32 const right = static_cast<f32>(x + b * Columns) + 0.5f - s.x;
+      if (Blocks != 1 && (begun >> b & 1) == 0) clear<Columns>(drawn[b]);
+      begun |= 1u << b;
+      if (s.half_stroke > 0) {
+        for (i32 r = 0; r < 2; ++r)
+          cover_box_stroke<Columns>(covered.of[r], right, down + static_cast<f32>(r), s);
+        blend<Columns>(drawn[b], covered, s.stroke);
+      }
+      if (s.fill.opacity > 0) {
+        for (i32 r = 0; r < 2; ++r)
+          cover_box<Columns>(covered.of[r], right, down + static_cast<f32>(r), s.half_width, s.half_height,
+                             s.radius);
+        blend<Columns>(drawn[b], covered, s.fill);
+      }
+    }
+  }
+  for (i32 b = 0; b < Blocks; ++b)
+    if ((begun >> b & 1) != 0) show<Columns>(drawn[b], to, x + b * Columns, y);
+}
+
+}  // namespace pixels
+}  // namespace rondo
