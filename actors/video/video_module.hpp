@@ -16,8 +16,8 @@
 #define RONDO_VIDEO_STAGES                                                                                  \
   ::rondo::video::test_pattern, ::rondo::video::blur, ::rondo::video::compositor, ::rondo::video::waveform, \
       ::rondo::video::frame_rate, ::rondo::video::find_movement, ::rondo::video::draw_movement,             \
-      ::rondo::video::knn_graph, ::rondo::video::lines, ::rondo::video::curves, ::rondo::video::draw_boxes, \
-      ::rondo::video::null_sink
+      ::rondo::video::knn_graph, ::rondo::video::draw_lines, ::rondo::video::draw_curves,                   \
+      ::rondo::video::draw_boxes, ::rondo::video::null_sink
 
 namespace rondo::video {
 

@@ -9,7 +9,8 @@
 #include "actors/video/media/file_source.hpp"
 #include "actors/video/media/still_sink.hpp"
 #include "actors/video/media/text.hpp"
+#include "actors/video/overlay/points_source.hpp"
 
 #define RONDO_MEDIA_STAGES                                                                               \
   ::rondo::video::text, ::rondo::video::display, ::rondo::video::file_source, ::rondo::video::file_sink, \
-      ::rondo::video::still_sink, ::rondo::video::camera
+      ::rondo::video::still_sink, ::rondo::video::camera, ::rondo::video::points_source

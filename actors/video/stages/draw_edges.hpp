@@ -57,12 +57,12 @@ struct drawn_edges : drawn_items<Stage, edge, pixels::segment> {
 };
 
 /// Draws each edge as a straight line.
-struct lines : drawn_edges<lines> {
+struct draw_lines : drawn_edges<draw_lines> {
   struct options {
     stroke_options stroke;
     void describe(auto& option) { stroke.describe(option); }
   };
-  static void spec(options const& o, streams::spec_of<lines>& s);
+  static void spec(options const& o, streams::spec_of<draw_lines>& s);
 
   RONDO_HD static std::uint32_t shapes_of_item(options const&) noexcept { return 1; }
   RONDO_HD static void make_pieces(options const&, edge const& e, float reach, std::int32_t stroke,
@@ -72,7 +72,7 @@ struct lines : drawn_edges<lines> {
 };
 
 /// Draws each edge as a quadratic Bezier curve, whose control point lies beside the middle.
-struct curves : drawn_edges<curves> {
+struct draw_curves : drawn_edges<draw_curves> {
   struct options {
     stroke_options stroke;
     float curvature = 0.3F;
@@ -84,7 +84,7 @@ struct curves : drawn_edges<curves> {
       option("samples", samples, "points of a curve, between which it is straight", 2, 1024);
     }
   };
-  static void spec(options const& o, streams::spec_of<curves>& s);
+  static void spec(options const& o, streams::spec_of<draw_curves>& s);
 
   RONDO_HD static std::uint32_t shapes_of_item(options const& o) noexcept { return o.samples - 1; }
   RONDO_HD static void make_pieces(options const& o, edge const& e, float reach, std::int32_t stroke,

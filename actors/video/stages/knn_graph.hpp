@@ -1,5 +1,5 @@
-// Links each point with its nearest neighbours (actors/video/overlay/knn_links.hpp), to be drawn by `lines` or
-// `curves`.
+// Links each point with its nearest neighbours (actors/video/overlay/knn_links.hpp), to be drawn by `draw_lines` or
+// `draw_curves`.
 #pragma once
 
 #include "actors/video/overlay/knn_links.hpp"

@@ -6,6 +6,7 @@
 
 #include "actors/video/movement/actor_lanes.hpp"
 #include "actors/video/movement/pipeline.hpp"
+#include "actors/video/overlay/lists.hpp"
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/plane_place.hpp"
 #include "kernels/streams/option_text.hpp"
@@ -26,11 +27,12 @@ RONDO_HD inline frame_view frame_of(image const& about, std::byte const* data) {
 }
 
 /// Learns the background, and follows what moves in front of it. Pictures are passed on as they are, with a drawing for
-/// each. The scene is in the stage's scratch memory, so a restart keeps it. Several teams work on a picture, each on
-/// some of its rows.
+/// each, and what is followed as boxes, and as points in their middles. The scene is in the stage's scratch memory, so
+/// a restart keeps it. Several teams work on a picture, each on some of its rows.
 struct find_movement {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">,
-                               streams::out<"drawing", drawing>>;
+                               streams::out<"drawing", drawing>, streams::optional_out<"points", points>,
+                               streams::optional_out<"boxes", boxes>>;
   struct options {
     streams::option_text<32> name;  // drawn into the upper left corner
     double rate = 0;                // likewise, in frames per second; 0: not
@@ -92,15 +94,37 @@ struct find_movement {
         label_tile(team, scene_, params, tile, ctx.team().leader());
     });
   }
-  RONDO_HD void process(streams::stage_context<find_movement>& ctx, streams::tick const&) {
+  RONDO_HD void process(streams::stage_context<find_movement>& ctx, streams::tick const& t) {
     auto const colours = ctx.input<"video">().about.colours;
+    auto const followed = ctx.output<"points">({tracker_state::capacity});
+    auto const around = ctx.output<"boxes">({tracker_state::capacity});
     by_one(ctx, [&] {
       finish_frame(scene_, movement_params{}, frame_, status_for(ctx.options()), colours);
       *drawing_ = scene_.scene->drawing;
+      // Of the video's own time, if it has one.
+      auto const lasts_ns = t.origin.lasts_ns != 0 ? t.origin.lasts_ns : t.since_ns;
+      if (followed && around)
+        list_tracks({followed.about, followed.data}, {around.about, around.data},
+                    lasts_ns != 0 ? 1e9F / static_cast<float>(lasts_ns) : 0);
     });
   }
 
  private:
+  RONDO_HD void list_tracks(list_view<point> to, list_view<box> around, float pictures_per_s) const {
+    to.clear(), around.clear();
+    auto const pixels = [](std::int32_t sixteenths) { return static_cast<float>(sixteenths) / 16; };
+    auto const& tracks = scene_.scene->tracks;
+    for (std::int32_t i = 0; i < tracks.count; ++i) {
+      track const& t = tracks.items[i];
+      if (!visible(movement_params{}.tracker, t)) continue;
+      auto const id = static_cast<std::uint32_t>(t.id);
+      to.add({id, pixels(t.box.x0 + t.box.x1) / 2, pixels(t.box.y0 + t.box.y1) / 2,
+              pixels(t.vx) / 16 * pictures_per_s, pixels(t.vy) / 16 * pictures_per_s});
+      around.add(
+          {id, pixels(t.box.x0), pixels(t.box.y0), pixels(t.box.x1 - t.box.x0), pixels(t.box.y1 - t.box.y0)});
+    }
+  }
+
   static constexpr std::uint32_t looking = 0;  // the first phase; the second one labels what was seen
 
   RONDO_HD bool begin(streams::stage_context<find_movement>& ctx) {

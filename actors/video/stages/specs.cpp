@@ -108,6 +108,8 @@ void waveform::spec(options const&, streams::spec_of<waveform>& s) {
 void find_movement::spec(options const& o, streams::spec_of<find_movement>& s) {
   auto const in = *s.in<"video">();
   s.out<"drawing">({in.width, in.height});
+  s.out<"points">({tracker_state::capacity});
+  s.out<"boxes">({tracker_state::capacity});
   s.scratch(movement_bytes(in.width, in.height, tiles_of(o, in.height), movement_params{}));
 }
 void draw_movement::spec(options const&, streams::spec_of<draw_movement>& s) {
@@ -154,10 +156,10 @@ void specify_drawing(typename Stage::options const& o, std::uint32_t most, strea
 
 }  // namespace
 
-void lines::spec(options const& o, streams::spec_of<lines>& s) {
+void draw_lines::spec(options const& o, streams::spec_of<draw_lines>& s) {
   specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
 }
-void curves::spec(options const& o, streams::spec_of<curves>& s) {
+void draw_curves::spec(options const& o, streams::spec_of<draw_curves>& s) {
   specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
 }
 void draw_boxes::spec(options const& o, streams::spec_of<draw_boxes>& s) {

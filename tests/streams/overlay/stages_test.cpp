@@ -45,7 +45,7 @@ struct wanderers {
   }
 };
 
-RONDO_STAGES(stages, wanderers, video::test_pattern, video::knn_graph, video::lines, video::curves,
+RONDO_STAGES(stages, wanderers, video::test_pattern, video::knn_graph, video::draw_lines, video::draw_curves,
              video::draw_boxes, video::callback_sink)
 
 }  // namespace overlay_test
@@ -69,9 +69,10 @@ pictures run(config const& settings, std::uint64_t ticks) {
   auto const pattern = g.add<video::test_pattern>("pattern", {.width = 320, .height = 240}, {.device = last});
   auto const from = g.add<wanderers>("from", {}, {.device = last});
   auto const links = g.add<video::knn_graph>("links", {{.k = 4, .degree_cap = 5}}, {.device = last});
-  auto const curves = g.add<video::curves>("curves", {{.width_px = 3, .opacity = 0.5F, .colour = "#ff8000"}},
-                                           {.device = last});
-  auto const lines = g.add<video::lines>("lines", {{.width_px = 1, .colour = "#00c0ff"}}, {.device = last});
+  auto const curves = g.add<video::draw_curves>(
+      "curves", {{.width_px = 3, .opacity = 0.5F, .colour = "#ff8000"}}, {.device = last});
+  auto const lines =
+      g.add<video::draw_lines>("lines", {{.width_px = 1, .colour = "#00c0ff"}}, {.device = last});
   auto const boxes = g.add<video::draw_boxes>(
       "boxes", {.fill_opacity = 0.3F, .colour = "#40ff40", .fill = "#ff0000"}, {.device = last});
   auto const to = g.add<video::callback_sink>(
@@ -141,7 +142,7 @@ TEST_CASE("options of drawing that make no sense are refused by name", "[overlay
   auto const pattern = g.add<video::test_pattern>("pattern", {.width = 320, .height = 240});
   auto const from = g.add<wanderers>("from", {.count = 4, .most = 1 << 16});
   auto const links = g.add<video::knn_graph>("links", {{.k = 20}});
-  auto const lines = g.add<video::lines>("lines", {{.colour = "red"}});
+  auto const lines = g.add<video::draw_lines>("lines", {{.colour = "red"}});
   auto const to = g.add<video::callback_sink>("to", {});
   g.connect(from.out<"points">(), links.in<"points">());
   g.connect(pattern.out<"video">(), lines.in<"video">());

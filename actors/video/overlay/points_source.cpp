@@ -1,0 +1,115 @@
+#include "actors/video/overlay/points_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/streams/kinds/stage_spec.hpp"
+#include "runtime/text/json_reader.hpp"
+
+namespace rondo::video {
+
+namespace {
+
+using streams::fault;
+using streams::stage_error;
+
+/// What a coordinate may be: drawing uses no others.
+constexpr double farthest = 1e6;
+
+class fields {
+ public:
+  fields(json_node const& of, std::string const& origin, std::string const& path) : read_(of, origin, path) {}
+
+  void number(char const* name, std::uint32_t& to) { read_.number(name, 0, ~0u, to); }
+  void number(char const* name, float& to) {
+    double value = 0;
+    read_.real(name, -farthest, farthest, value);
+    to = static_cast<float>(value);
+  }
+  void done() const { read_.done(); }
+
+ private:
+  json_reader read_;
+};
+
+point read_point(fields& f) {
+  point p;
+  f.number("id", p.id);
+  f.number("x", p.x), f.number("y", p.y);
+  f.number("vx", p.vx), f.number("vy", p.vy);
+  f.done();
+  return p;
+}
+box read_box(fields& f) {
+  box b;
+  f.number("id", b.id);
+  f.number("x", b.x), f.number("y", b.y);
+  f.number("width", b.width), f.number("height", b.height);
+  f.done();
+  return b;
+}
+
+}  // namespace
+
+void points_source::spec(options const& o, streams::spec_of<points_source>& s) {
+  if (o.file.empty()) return s.refuse("it has no file: name one");
+  s.out<"points">({o.most});
+  s.out<"boxes">({o.most});
+}
+
+points_source::host::host(options const& o, streams::spec_of<points_source> const&, streams::host_link&)
+    : file_(o.file.c_str()), name_(o.file.c_str()) {
+  if (!file_) throw stage_error(fault::input_missing, fmt::format("{}: cannot be opened", name_));
+}
+
+points_source::host::outcome points_source::host::read_line(options const& o, list_view<point> to,
+                                                            list_view<box> around) {
+  if (!std::getline(file_, line_) && o.loop && number_ != 0) {
+    file_.clear();
+    file_.seekg(0);
+    number_ = 0;
+    std::getline(file_, line_);
+  }
+  if (!file_) return outcome::end;
+  auto const origin = fmt::format("{}: line {}", name_, ++number_);
+  to.clear(), around.clear();
+  try {
+    auto const tree = parse_json_file(line_, origin);
+    json_reader line(tree, origin);
+    line.list("points", [&](json_node const& v, std::string const& path) {
+      fields f(v, origin, path);
+      to.add(read_point(f));
+    });
+    line.list("boxes", [&](json_node const& v, std::string const& path) {
+      fields f(v, origin, path);
+      around.add(read_box(f));
+    });
+    line.done();
+  } catch (config_error const& e) {
+    why_ = e.what();
+    return outcome::failed;
+  }
+  if (auto const more = std::max(to.left_out(), around.left_out()); more != 0) {
+    why_ = fmt::format("{}: has {} items; `most` is {}", origin, o.most + more, o.most);
+    return outcome::failed;
+  }
+  return outcome::read;
+}
+
+void points_source::process(streams::stage_context<points_source>& ctx, streams::tick const&) {
+  auto const& o = ctx.options();
+  auto const to = ctx.output<"points">({o.most});
+  auto const around = ctx.output<"boxes">({o.most});
+  if (!to || !around) return;
+  switch (ctx.host().read_line(o, {to.about, to.data}, {around.about, around.data})) {
+    case host::outcome::read:
+      return;
+    case host::outcome::end:
+      return ctx.end();
+    case host::outcome::failed:
+      return ctx.fail_graph();
+  }
+}
+
+}  // namespace rondo::video
