@@ -3,6 +3,7 @@
 //   RONDO_STAGES(name, RONDO_VIDEO_STAGES, RONDO_MEDIA_STAGES, stages of your own)
 #pragma once
 
+#include "actors/video/letters/draw_labels.hpp"
 #include "actors/video/media/camera.hpp"
 #include "actors/video/media/display.hpp"
 #include "actors/video/media/file_sink.hpp"
@@ -13,4 +14,5 @@
 
 #define RONDO_MEDIA_STAGES                                                                               \
   ::rondo::video::text, ::rondo::video::display, ::rondo::video::file_source, ::rondo::video::file_sink, \
-      ::rondo::video::still_sink, ::rondo::video::camera, ::rondo::video::points_source
+      ::rondo::video::still_sink, ::rondo::video::camera, ::rondo::video::points_source,                 \
+      ::rondo::video::draw_labels

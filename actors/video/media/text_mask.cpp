@@ -1,13 +1,8 @@
 #include "actors/video/media/text_mask.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <stdexcept>
 
-#include <ft2build.h>
-#include FT_FREETYPE_H
+#include "actors/video/letters/font.hpp"
 
 namespace rondo::video {
 
@@ -23,60 +18,9 @@ struct letters {
   std::vector<std::uint8_t> opacities;
 };
 
-/// Takes the first code point off a text in UTF-8; U+FFFD for what is none.
-char32_t take_code_point(std::string_view& text) {
-  auto const first = static_cast<unsigned char>(text[0]);
-  std::size_t const bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
-  char32_t point = bytes == 1 ? first : first & (0x7fu >> bytes);
-  bool valid = bytes != 0 && first < 0xf5 && bytes <= text.size();
-  for (std::size_t i = 1; valid && i < bytes; ++i) {
-    auto const next = static_cast<unsigned char>(text[i]);
-    valid = (next & 0xc0) == 0x80;
-    point = point << 6 | (next & 0x3f);
-  }
-  text.remove_prefix(valid ? bytes : 1);
-  return valid ? point : 0xfffd;
-}
-
-std::string default_font() {
-  constexpr char const* places[] = {
-      "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
-      "/usr/share/fonts/dejavu/DejaVuSans.ttf", "/usr/share/fonts/TTF/DejaVuSans.ttf"};
-  for (auto const* place : places)
-    if (std::error_code ignored; std::filesystem::exists(place, ignored)) return place;
-  throw std::runtime_error(
-      "DejaVu Sans is not installed (Debian: fonts-dejavu-core); install it, or name a font file");
-}
-
-}  // namespace
-
-struct text_mask::font_face {
-  FT_Library library = nullptr;
-  FT_Face face = nullptr;
-
-  font_face(std::string const& file, std::int32_t size) {
-    if (FT_Init_FreeType(&library) != 0) throw std::runtime_error("FreeType cannot start");
-    int error = FT_New_Face(library, file.c_str(), 0, &face);
-    if (error == 0) error = FT_Set_Pixel_Sizes(face, 0, static_cast<FT_UInt>(size));
-    if (error == 0) return;
-    FT_Done_FreeType(library);
-    std::error_code ignored;
-    throw std::runtime_error(
-        std::filesystem::exists(file, ignored)
-            ? fmt::format("cannot use the font '{}' with {} pixels: FreeType's error is {}", file, size,
-                          error)
-            : fmt::format("cannot open the font '{}': there is no such file; check the path", file));
-  }
-  font_face(font_face const&) = delete;
-  font_face& operator=(font_face const&) = delete;
-  ~font_face() { FT_Done_FreeType(library); }  // with its faces
-
-  letters draw(std::string_view text, std::int32_t x, std::int32_t y) const;
-};
-
-letters text_mask::font_face::draw(std::string_view text, std::int32_t x, std::int32_t y) const {
+letters draw_letters(font const& with, std::string_view text, std::int32_t x, std::int32_t y) {
   letters drawn;
-  auto const& metrics = face->size->metrics;
+  auto const& metrics = with.metrics();
   FT_Pos pen = FT_Pos{x} * 64, base = FT_Pos{y} * 64 + metrics.ascender;
   FT_UInt before = 0;
   while (!text.empty()) {
@@ -87,13 +31,12 @@ letters text_mask::font_face::draw(std::string_view text, std::int32_t x, std::i
       before = 0;
       continue;
     }
-    auto const glyph = FT_Get_Char_Index(face, point);
-    FT_Vector kerning{};
-    if (before != 0 && FT_Get_Kerning(face, before, glyph, FT_KERNING_DEFAULT, &kerning) == 0)
-      pen += kerning.x;
+    auto const glyph = FT_Get_Char_Index(with.face(), point);
+    pen += with.kerning(before, glyph);
     before = glyph;
-    if (FT_Load_Glyph(face, glyph, FT_LOAD_RENDER) != 0) continue;  // a letter that is damaged in the font
-    auto const& slot = *face->glyph;
+    if (FT_Load_Glyph(with.face(), glyph, FT_LOAD_RENDER) != 0)
+      continue;  // a letter that is damaged in the font
+    auto const& slot = *with.face()->glyph;
     auto const& bitmap = slot.bitmap;
     drawn.all.push_back({static_cast<std::int32_t>(pen / 64) + slot.bitmap_left,
                          static_cast<std::int32_t>(base / 64) - slot.bitmap_top,
@@ -108,14 +51,14 @@ letters text_mask::font_face::draw(std::string_view text, std::int32_t x, std::i
   return drawn;
 }
 
+}  // namespace
+
 text_mask::text_mask(std::string const& font, std::int32_t size, std::int32_t width, std::int32_t height)
-    : face_(std::make_unique<font_face>(font.empty() ? default_font() : font, size)),
-      width_(width),
-      height_(height) {}
+    : font_(std::make_unique<video::font>(font, size)), width_(width), height_(height) {}
 text_mask::~text_mask() = default;
 
 void text_mask::draw(std::string_view text, std::int32_t x, std::int32_t y, std::uint8_t opacity) {
-  auto const drawn = face_->draw(text, x, y);
+  auto const drawn = draw_letters(*font_, text, x, y);
   std::int32_t left = width_, top = height_, right = 0, bottom = 0;
   for (auto const& l : drawn.all) {
     if (l.width == 0 || l.height == 0) continue;

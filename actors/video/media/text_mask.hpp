@@ -34,8 +34,7 @@ class text_mask {
   area const& half() const noexcept { return half_; }
 
  private:
-  struct font_face;
-  std::unique_ptr<font_face> face_;
+  std::unique_ptr<class font> font_;
   std::int32_t width_, height_;
   area full_, half_;
 };

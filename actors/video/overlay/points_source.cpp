@@ -63,8 +63,7 @@ points_source::host::host(options const& o, streams::spec_of<points_source> cons
   if (!file_) throw stage_error(fault::input_missing, fmt::format("{}: cannot be opened", name_));
 }
 
-points_source::host::outcome points_source::host::read_line(options const& o, list_view<point> to,
-                                                            list_view<box> around) {
+points_source::host::outcome points_source::host::read_line(options const& o) {
   if (!std::getline(file_, line_) && o.loop && number_ != 0) {
     file_.clear();
     file_.seekg(0);
@@ -73,43 +72,43 @@ points_source::host::outcome points_source::host::read_line(options const& o, li
   }
   if (!file_) return outcome::end;
   auto const origin = fmt::format("{}: line {}", name_, ++number_);
-  to.clear(), around.clear();
+  points_.clear(), boxes_.clear();
   try {
     auto const tree = parse_json_file(line_, origin);
     json_reader line(tree, origin);
     line.list("points", [&](json_node const& v, std::string const& path) {
       fields f(v, origin, path);
-      to.add(read_point(f));
+      points_.push_back(read_point(f));
     });
     line.list("boxes", [&](json_node const& v, std::string const& path) {
       fields f(v, origin, path);
-      around.add(read_box(f));
+      boxes_.push_back(read_box(f));
     });
     line.done();
   } catch (config_error const& e) {
     why_ = e.what();
     return outcome::failed;
   }
-  if (auto const more = std::max(to.left_out(), around.left_out()); more != 0) {
-    why_ = fmt::format("{}: has {} items; `most` is {}", origin, o.most + more, o.most);
+  if (auto const items = std::max(points_.size(), boxes_.size()); items > o.most) {
+    why_ = fmt::format("{}: has {} items; `most` is {}", origin, items, o.most);
     return outcome::failed;
   }
   return outcome::read;
 }
 
 void points_source::process(streams::stage_context<points_source>& ctx, streams::tick const&) {
-  auto const& o = ctx.options();
-  auto const to = ctx.output<"points">({o.most});
-  auto const around = ctx.output<"boxes">({o.most});
+  auto& from = ctx.host();
+  auto const outcome = from.read_line(ctx.options());
+  if (outcome == host::outcome::end) return ctx.end();
+  if (outcome == host::outcome::failed) return ctx.fail_graph();
+  auto const to = ctx.output<"points">({ctx.options().most});
+  auto const around = ctx.output<"boxes">({ctx.options().most});
   if (!to || !around) return;
-  switch (ctx.host().read_line(o, {to.about, to.data}, {around.about, around.data})) {
-    case host::outcome::read:
-      return;
-    case host::outcome::end:
-      return ctx.end();
-    case host::outcome::failed:
-      return ctx.fail_graph();
-  }
+  list_view<point> followed{to.about, to.data};
+  list_view<box> boxed{around.about, around.data};
+  followed.clear(), boxed.clear();
+  for (auto const& p : from.points_) followed.add(p);
+  for (auto const& b : from.boxes_) boxed.add(b);
 }
 
 }  // namespace rondo::video

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "actors/video/overlay/lists.hpp"
 #include "kernels/streams/fault.hpp"
@@ -37,10 +38,12 @@ struct points_source {
    private:
     friend points_source;
     enum class outcome { read, end, failed };
-    outcome read_line(options const& o, list_view<point> to, list_view<box> around);
+    outcome read_line(options const& o);
 
     std::ifstream file_;
     std::string name_, line_, why_;
+    std::vector<point> points_;  // of the line
+    std::vector<box> boxes_;
     std::uint64_t number_ = 0;  // of the line
   };
 

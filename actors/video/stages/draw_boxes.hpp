@@ -6,7 +6,7 @@
 
 namespace rondo::video {
 
-struct draw_boxes : drawn_items<draw_boxes, box, pixels::box_shape> {
+struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"boxes", boxes>,
                                streams::out<"video", image, "video">>;
   struct options {
@@ -24,16 +24,18 @@ struct draw_boxes : drawn_items<draw_boxes, box, pixels::box_shape> {
   };
   static void spec(options const& o, streams::spec_of<draw_boxes>& s);
 
-  RONDO_HD static list_view<box> items(streams::stage_context<draw_boxes>& ctx) noexcept {
+  RONDO_HD void take(streams::stage_context<draw_boxes>& ctx, colour_description const& of) noexcept {
     auto const in = ctx.input<"boxes">();
-    return {in.about, in.data};
-  }
-  RONDO_HD static std::uint32_t shapes_of_item(options const&) noexcept { return 1; }
-  RONDO_HD void prepare(options const& o, colour_description const& of) noexcept {
+    boxes_ = {in.about, in.data};
+    auto const& o = ctx.options();
     stroke_ = ink_of(o.colour, o.opacity, of);
     fill_ = ink_of(o.fill.empty() ? o.colour : o.fill, o.fill_opacity, of);
   }
-  RONDO_HD void make(options const& o, box const& b, std::uint32_t, pixels::box_shape* to) const noexcept {
+  RONDO_HD std::uint32_t count() const noexcept { return boxes_.size(); }
+  RONDO_HD std::uint32_t most() const noexcept { return boxes_.most(); }
+  RONDO_HD static std::uint32_t shapes_of_item(options const&) noexcept { return 1; }
+  RONDO_HD void make(options const& o, std::uint32_t n, pixels::box_shape* to) const noexcept {
+    auto const& b = boxes_[n];
     bool const is_box = is_drawable(b.x) && is_drawable(b.y) && is_drawable(b.width) && is_drawable(b.height);
     auto const half_width = is_box ? b.width / 2 : -1, half_height = is_box ? b.height / 2 : -1;
     auto const shorter = half_width < half_height ? half_width : half_height;
@@ -49,7 +51,8 @@ struct draw_boxes : drawn_items<draw_boxes, box, pixels::box_shape> {
   }
 
  private:
-  pixels::ink stroke_, fill_;  // of all boxes
+  list_view<box> boxes_;
+  pixels::ink stroke_, fill_;  // of all of them
 };
 
 }  // namespace rondo::video

@@ -24,18 +24,20 @@ struct stroke_options {
 /// `Stage::shapes_of_item(options)` says of how many straight pieces an edge is drawn, and make_pieces(options, edge,
 /// reach, n, pieces) makes them.
 template <class Stage>
-struct drawn_edges : drawn_items<Stage, edge, pixels::segment> {
+struct drawn_edges : drawn_items<Stage, pixels::segment> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"edges", edges>,
                                streams::out<"video", image, "video">>;
 
-  RONDO_HD static list_view<edge> items(streams::stage_context<Stage>& ctx) noexcept {
+  RONDO_HD void take(streams::stage_context<Stage>& ctx, colour_description const& of) noexcept {
     auto const in = ctx.template input<"edges">();
-    return {in.about, in.data};
+    edges_ = {in.about, in.data};
+    auto const& o = ctx.options().stroke;
+    style_ = {ink_of(o.colour, o.opacity, of), o.width_px / 2, 1, o.ends, 0};
   }
-  RONDO_HD void prepare(auto const& o, colour_description const& of) noexcept {
-    style_ = {ink_of(o.stroke.colour, o.stroke.opacity, of), o.stroke.width_px / 2, 1, o.stroke.ends, 0};
-  }
-  RONDO_HD void make(auto const& o, edge const& e, std::uint32_t n, pixels::segment* to) const noexcept {
+  RONDO_HD std::uint32_t count() const noexcept { return edges_.size(); }
+  RONDO_HD std::uint32_t most() const noexcept { return edges_.most(); }
+  RONDO_HD void make(auto const& o, std::uint32_t n, pixels::segment* to) const noexcept {
+    auto const& e = edges_[n];
     if (is_drawable(e.x0) && is_drawable(e.y0) && is_drawable(e.x1) && is_drawable(e.y1))
       return Stage::make_pieces(o, e, pixels::reach_of(style_), static_cast<std::int32_t>(n), to);
     for (std::uint32_t p = 0; p < Stage::shapes_of_item(o); ++p) to[p].stroke = -1;
@@ -53,7 +55,8 @@ struct drawn_edges : drawn_items<Stage, edge, pixels::segment> {
   }
 
  private:
-  pixels::stroke_style style_;  // of all edges
+  list_view<edge> edges_;
+  pixels::stroke_style style_;  // of all of them
 };
 
 /// Draws each edge as a straight line.

@@ -30,12 +30,12 @@ RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity,
 RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <= 1e6F; }
 
 /// `Stage` has
-///   list_view<Item> items(context&)                what it draws
-///   shapes_of_item(options)                        how many shapes an item consists of
-///   prepare(options, colours)                      before a picture
-///   make(options, item, n, shapes)                 the shapes of item n
-///   draw(team, planes, shapes, x, y)               the shapes of a tile
-template <class Stage, class Item, class Shape>
+///   take(context&, colours)      takes what is to be drawn on a picture whose samples mean `colours`
+///   count(), most()              how many items that is, and may be
+///   shapes_of_item(options)      how many shapes an item consists of
+///   make(options, n, shapes)     the shapes of item n
+///   draw(team, planes, shapes, x, y)   the shapes of a tile
+template <class Stage, class Shape>
 struct drawn_items {
   static constexpr bool cooperative = true;
   static constexpr std::uint32_t phases = 3;
@@ -43,8 +43,9 @@ struct drawn_items {
   RONDO_HD std::uint32_t tiles(streams::stage_context<Stage>& ctx, streams::tick const&,
                                std::uint32_t phase) {
     if (phase == counting && !begin(ctx)) return 0;
+    auto const& stage = static_cast<Stage const&>(*this);
     by_one(ctx, [&] {
-      if (phase == counting) tiles_ = layer_.begin(items_.size(), Stage::shapes_of_item(ctx.options()));
+      if (phase == counting) tiles_ = layer_.begin(stage.count(), Stage::shapes_of_item(ctx.options()));
       if (phase == putting) tiles_ = layer_.join();
       if (phase == drawing) tiles_ = (layer_.touched() + tiles_at_once - 1) / tiles_at_once;
     });
@@ -62,8 +63,7 @@ struct drawn_items {
     }
     by_one(ctx, [&] {
       if (phase == putting) return layer_.put(number);
-      layer_.count(number,
-                   [&](std::uint32_t n, Shape* shapes) { stage.make(ctx.options(), items_[n], n, shapes); });
+      layer_.count(number, [&](std::uint32_t n, Shape* shapes) { stage.make(ctx.options(), n, shapes); });
     });
   }
   RONDO_HD void process(streams::stage_context<Stage>&, streams::tick const&) {}
@@ -77,20 +77,17 @@ struct drawn_items {
     if (!to) return false;
     by_one(ctx, [&] {
       auto& stage = static_cast<Stage&>(*this);
-      items_ = stage.items(ctx);
+      stage.take(ctx, to.about.colours);
       auto const p = planes_at(to.about, to.data);
       to_ = {p.of[0].data,   p.of[1].data,   p.of[2].data,   p.of[0].stride,
              p.of[1].stride, to.about.width, to.about.height};
       carver memory(ctx.scratch());
-      layer_ = {memory, items_.most() * Stage::shapes_of_item(ctx.options()), to.about.width,
-                to.about.height};
-      stage.prepare(ctx.options(), to.about.colours);
+      layer_ = {memory, stage.most() * Stage::shapes_of_item(ctx.options()), to.about.width, to.about.height};
     });
     return true;
   }
 
   // Of the picture in hand.
-  list_view<Item> items_;
   pixels::drawn_planes to_;
   tile_layer<Shape> layer_;
   std::uint32_t tiles_ = 0;

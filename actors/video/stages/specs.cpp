@@ -5,6 +5,7 @@
 #include "actors/video/stages/compositor.hpp"
 #include "actors/video/stages/draw_boxes.hpp"
 #include "actors/video/stages/draw_edges.hpp"
+#include "actors/video/stages/drawing_spec.hpp"
 #include "actors/video/stages/frame_rate.hpp"
 #include "actors/video/stages/knn_graph.hpp"
 #include "actors/video/stages/movement.hpp"
@@ -129,32 +130,6 @@ void knn_graph::spec(options const& o, streams::spec_of<knn_graph>& s) {
   s.out<"edges">({most * o.links.k});
   s.scratch(knn_links::bytes(most, o.links.k));
 }
-
-namespace {
-
-/// Of a stage that draws `most` items over pictures.
-template <class Shape, class Stage>
-void specify_drawing(typename Stage::options const& o, std::uint32_t most, streams::spec_of<Stage>& s,
-                     std::initializer_list<colour_text> colours) {
-  auto const picture = *s.template in<"video">();
-  for (auto const& text : colours)
-    if (rgb colour{}; !read_colour(text.c_str(), colour))
-      return s.refuse(std::string("the colour is '") + text.c_str() +
-                      "'; it must be red, green and blue, such as #ff8000");
-  if (picture.format != pixel_format::i420)
-    return s.refuse("the picture has opacities (" + to_text(picture) +
-                    "): it is drawn over pictures without them");
-  auto const each = Stage::shapes_of_item(o);
-  constexpr auto limit = tile_layer<Shape>::most_shapes;
-  if (std::uint64_t{most} * each > limit)
-    return s.refuse("a list of " + std::to_string(most) + " items, each drawn in " + std::to_string(each) +
-                    " pieces, has more than " + std::to_string(limit) + " pieces: make one of them smaller");
-  carver measure(nullptr);
-  tile_layer<Shape>(measure, most * each, picture.width, picture.height);
-  s.scratch(measure.used());
-}
-
-}  // namespace
 
 void draw_lines::spec(options const& o, streams::spec_of<draw_lines>& s) {
   specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});

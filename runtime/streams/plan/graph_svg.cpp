@@ -113,8 +113,29 @@ std::string draw_stage(graph_plan const& plan, std::uint32_t s, box const& b) {
       b.y() + 43, escaped(stage.kind->short_name()), b.y() + 60, escaped(plan.devices()[place].name));
 }
 
-std::string draw_edge(graph_plan const& plan, std::uint32_t s, std::uint32_t i,
-                      std::vector<box> const& boxes) {
+/// Edges that skip columns go below the boxes there, each in a lane of its own.
+class lanes {
+ public:
+  explicit lanes(std::vector<box> const& boxes) : boxes_(boxes) {}
+
+  /// The height of the next edge between these boxes.
+  int next(box const& from, box const& to) {
+    int rows = 0;
+    for (auto const& b : boxes_)
+      if (b.column > from.column && b.column < to.column) rows = std::max(rows, b.row + 1);
+    lowest_ = std::max(lowest_, heading + rows * (box_height + gap_y) - gap_y + ++used_ * height);
+    return heading + rows * (box_height + gap_y) - gap_y + used_ * height;
+  }
+  int lowest() const { return lowest_; }
+
+ private:
+  static constexpr int height = 20;
+  std::vector<box> const& boxes_;
+  int used_ = 0, lowest_ = 0;
+};
+
+std::string draw_edge(graph_plan const& plan, std::uint32_t s, std::uint32_t i, std::vector<box> const& boxes,
+                      lanes& below) {
   auto const& in = plan.stages[s].inputs[i];
   auto const &from = boxes[in.from], &to = boxes[s];
   int const x1 = from.x() + box_width,
@@ -122,16 +143,22 @@ std::string draw_edge(graph_plan const& plan, std::uint32_t s, std::uint32_t i,
   int const x2 = to.x(), y2 = input_y(plan.stages[s], to, i);
   auto const* const transfer = plan.transfer_to(s, i);
   auto const* const colour = transfer != nullptr ? copied_colour : "#7a828e";
-  int const bend = std::max(40, (x2 - x1) / 2), middle = x1 + gap_x / 2;
-  // Along a line that skips columns, the labels stay in its first gap.
-  int const label_y = to.column == from.column + 1 ? (y1 + y2) / 2 : y1;
+  bool const skips = to.column > from.column + 1;
+  int const lane = skips ? below.next(from, to) : 0;
+  // The label is in the gap, or where the lane begins.
+  int const middle = skips ? x1 + gap_x + box_width / 2 : x1 + gap_x / 2,
+            label_y = skips ? lane : (y1 + y2) / 2;
+  auto const half = gap_x / 2;
+  auto const way = skips ? fmt::format("C{0} {1} {0} {2} {3} {2} H{4} C{5} {2} {5} {6}", x1 + half, y1, lane,
+                                       x1 + gap_x, x2 - gap_x, x2 - half, y2)
+                         : fmt::format("C{0} {1} {0} {2}", x1 + half, y1, y2);
   auto text = fmt::format(
-      R"svg(<path d="M{} {} C{} {} {} {} {} {}" fill="none" stroke="{}" stroke-width="1.8"{} marker-end="url(#head{})"/>
+      R"svg(<path d="M{} {} {} {} {}" fill="none" stroke="{}" stroke-width="1.8"{} marker-end="url(#head{})"/>
 <text x="{}" y="{}" class="edge">{} · {}</text>
 )svg",
-      x1, y1, x1 + bend, y1, x2 - bend, y2, x2 - 2, y2, colour,
-      transfer != nullptr ? R"( stroke-dasharray="6 4")" : "", transfer != nullptr ? "-copied" : "", middle,
-      label_y - 7, name_of(in.how), bytes_text(plan.frame_bytes(in.from, in.output)));
+      x1, y1, way, x2 - 2, y2, colour, transfer != nullptr ? R"( stroke-dasharray="6 4")" : "",
+      transfer != nullptr ? "-copied" : "", middle, label_y - (skips ? 5 : 7), name_of(in.how),
+      bytes_text(plan.frame_bytes(in.from, in.output)));
   if (transfer != nullptr)
     text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"edge\" style=\"fill:{}\">copied, {} us</text>\n",
                         middle, label_y + 17, copied_colour, (transfer->ns + 500) / 1000);
@@ -145,7 +172,12 @@ std::string graph_svg(graph_plan const& plan, std::string const& title) {
   int columns = 0, rows = 0;
   for (auto const& b : boxes) columns = std::max(columns, b.column + 1), rows = std::max(rows, b.row + 1);
   int const width = std::max(2 * margin + columns * (box_width + gap_x) - gap_x, 360);
-  int const height = heading + rows * (box_height + gap_y) - gap_y + margin;
+  lanes below(boxes);
+  std::string edges;
+  for (std::uint32_t s = 0; s < plan.stages.size(); ++s)
+    for (std::uint32_t i = 0; i < plan.stages[s].inputs.size(); ++i)
+      if (plan.stages[s].inputs[i].from != no_stage) edges += draw_edge(plan, s, i, boxes, below);
+  int const height = std::max(heading + rows * (box_height + gap_y) - gap_y, below.lowest()) + margin;
   auto const head = [](char const* id, char const* colour) {
     return fmt::format(
         R"(<marker id="{}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="{}"/></marker>)",
@@ -159,9 +191,7 @@ std::string graph_svg(graph_plan const& plan, std::string const& title) {
 <text x="{4}" y="36" class="title">{5}</text>
 )",
       width, height, head("head", "#7a828e"), head("head-copied", copied_colour), margin, escaped(title));
-  for (std::uint32_t s = 0; s < plan.stages.size(); ++s)
-    for (std::uint32_t i = 0; i < plan.stages[s].inputs.size(); ++i)
-      if (plan.stages[s].inputs[i].from != no_stage) svg += draw_edge(plan, s, i, boxes);
+  svg += edges;
   for (std::uint32_t s = 0; s < plan.stages.size(); ++s) svg += draw_stage(plan, s, boxes[s]);
   return svg + "</svg>\n";
 }
