@@ -137,10 +137,10 @@ RONDO_PIXELS tile_range tile_columns_of(segment s, tile_grid g, i32 row) {
   return tiles_within(c.first, c.last, g.columns);
 }
 
-/// The styles of strokes: one for each, or, with a step of 0, one for all.
+/// The styles of strokes, in turn: the first stroke has the first one.
 struct stroke_styles {
   RONDO_BUFFER stroke_style const* first;
-  i32 step;
+  i32 count;
 };
 
 /// Draws strokes on `Blocks` blocks side by side, of two rows each, from (x, y) on.
@@ -155,7 +155,7 @@ RONDO_PIXELS void draw_strokes(drawn_planes to, shape_list<segment> list, stroke
   for (i32 n = list.count; n-- > 0;) {
     segment const s = list.shapes[number_of(list, n)];
     if (!is_drawn(s)) continue;
-    stroke_style const how = styles.first[s.stroke * styles.step];
+    stroke_style const how = styles.first[s.stroke % styles.count];
     column_span const span = columns_of(s, top, 2);
     block_range const over = blocks_within<Columns, Blocks>(span.first, span.last, x);
     for (i32 b = over.first; b < over.last; ++b) {

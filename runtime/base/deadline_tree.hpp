@@ -1,7 +1,7 @@
 // A tree of the nearest deadlines in a table of slots: it finds those that have passed without a look at all others.
 //
-// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of 64 slots, or an earlier
-// one of a slot that has ended; a word of another level has the nearest one of 64 words below it. The one word of the
+// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of `Fan` slots, or an earlier
+// one of a slot that has ended; a word of another level has the nearest one of `Fan` words below it. The one word of the
 // last level is the nearest of all.
 //
 // Threads: `lower` from any, `expire` from one at a time.
@@ -17,13 +17,14 @@
 
 namespace rondo {
 
-class deadline_tree {
+template <std::uint32_t Fan>
+class deadline_tree_of {
  public:
   static constexpr std::uint64_t none = ~0ull;
 
-  explicit deadline_tree(std::uint32_t slots) : slots_(slots) {
+  explicit deadline_tree_of(std::uint32_t slots) : slots_(slots) {
     for (auto count = slots; levels_.empty() || count > 1;) {
-      count = std::max(1u, (count + fan - 1) / fan);
+      count = std::max(1u, (count + Fan - 1) / Fan);
       levels_.emplace_back(count);
       for (auto& w : levels_.back()) w.store(none, memory_order::relaxed);  // no other thread yet
     }
@@ -32,7 +33,7 @@ class deadline_tree {
   /// The slot has this deadline. True if it is now the nearest of all.
   bool lower(std::uint32_t slot, std::uint64_t deadline) noexcept {
     for (auto& level : levels_) {
-      slot /= fan;
+      slot /= Fan;
       if (!lower(level[slot], deadline)) return false;  // so are the words above
     }
     return true;
@@ -46,14 +47,15 @@ class deadline_tree {
   }
 
  private:
-  static constexpr std::uint32_t fan = 64;
   using word = atomic<std::uint64_t>;
 
   static bool lower(word& w, std::uint64_t deadline) noexcept {
-    auto nearest = w.load(memory_order::seq_cst);
-    while (deadline < nearest)
-      if (w.compare_exchange(nearest, deadline, memory_order::seq_cst, memory_order::seq_cst)) return true;
-    return false;
+    for (;;) {
+      auto nearest = w.load(memory_order::seq_cst);
+      if (deadline >= nearest) return false;
+      // Relaxed if it fails: it is loaded again.
+      if (w.compare_exchange(nearest, deadline, memory_order::seq_cst, memory_order::relaxed)) return true;
+    }
   }
 
   template <class End>
@@ -63,7 +65,7 @@ class deadline_tree {
     mine.store(none, memory_order::seq_cst);
     auto const below = level == 0 ? slots_ : static_cast<std::uint32_t>(levels_[level - 1].size());
     auto nearest = none;
-    for (auto i = at * fan; i < std::min(below, (at + 1) * fan); ++i)
+    for (auto i = at * Fan; i < std::min(below, (at + 1) * Fan); ++i)
       nearest = std::min(nearest, level == 0 ? end(i) : look(level - 1, i, now, end));
     lower(mine, nearest);
     return nearest;
@@ -72,5 +74,6 @@ class deadline_tree {
   std::uint32_t slots_;
   std::vector<std::vector<word>> levels_;
 };
+using deadline_tree = deadline_tree_of<64>;
 
 }  // namespace rondo

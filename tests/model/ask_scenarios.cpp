@@ -3,6 +3,7 @@
 #include <span>
 
 #include "kernels/base/park.hpp"
+#include "runtime/base/deadline_tree.hpp"
 #include "runtime/messaging/completions.hpp"
 #include "tests/model/scenarios.hpp"
 
@@ -183,6 +184,32 @@ void no_deadline_is_missed(execution& x) {
     x.require(s.calls == 1 && s.last.reason == errc::timed_out, "each deadline ends its ask");
 }
 
+/// A deadline under words of several levels, of which some have an earlier one already when it comes.
+void no_level_hides_a_deadline(execution& x) {
+  deadline_tree_of<2> tree(4);
+  auto* const opened = reinterpret_cast<atomic<std::uint64_t>*>(x.memory(4 * sizeof(std::uint64_t), 64));
+  auto const open = [&](std::uint32_t slot, std::uint64_t deadline) {
+    opened[slot].store(deadline, memory_order::seq_cst);
+    tree.lower(slot, deadline);
+  };
+  std::uint32_t ended = 0;
+  auto const expire = [&] {
+    tree.expire(100, [&](std::uint32_t slot) {
+      if (opened[slot].load(memory_order::seq_cst) == 0) return tree.none;
+      opened[slot].store(0, memory_order::relaxed);
+      ++ended;
+      return tree.none;
+    });
+  };
+  open(0, 10);
+  x.thread("near", [&] { open(1, 20); });
+  x.thread("far", [&] { open(3, 15); });
+  x.thread("service", expire);
+  x.run();
+  expire();
+  x.require(ended == 3, "each deadline is found");
+}
+
 /// Two threads wait in turn in the only slot of a table; late answers to the first one must not reach the second.
 void sleepers_get_their_own_answer(execution& x, std::uint64_t spin_ns) {
   ask_world w{x, 1};
@@ -303,6 +330,8 @@ std::vector<scenario> ask_scenarios() {
        stray_answer_is_safe, bounds{2, 1, 1}},
       {"ask_close", "an ask that is opened while the table closes is refused or ends", no_ask_survives_close,
        bounds{2, 1, 1}, bounds{2, 1}},
+      {"deadline_levels", "no deadline is hidden by another one", no_level_hides_a_deadline, bounds{2, 1},
+       bounds{2, 1}},
       {"ask_deadline", "every deadline is kept, whenever its ask was opened", no_deadline_is_missed,
        bounds{2, 1}},
       {"ask_wait", "threads that sleep for their answers are woken, and get their own", sleepers,

@@ -36,7 +36,8 @@ draw_labels::host::host(options const& o, streams::spec_of<draw_labels> const& s
 }
 draw_labels::host::~host() = default;
 
-void draw_labels::take(streams::stage_context<draw_labels>& ctx, colour_description const& of) {
+void draw_labels::take(streams::stage_context<draw_labels>& ctx, streams::tick const&,
+                       colour_description const& of) {
   auto const& o = ctx.options();
   host_ = &ctx.host();
   ink_ = ink_of(o.colour, o.opacity, of);

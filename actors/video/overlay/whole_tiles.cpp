@@ -16,6 +16,11 @@ RONDO_CLONES void strokes(drawn_planes const& to, shape_list<segment> const& lis
   for (i32 row = y; row < y + tile_side && row < to.height; row += 2)
     draw_strokes<columns, blocks>(to, list, styles, x, row);
 }
+RONDO_CLONES void dots(drawn_planes const& to, shape_list<dot_shape> const& list, ink const& k, i32 x,
+                       i32 y) {
+  for (i32 row = y; row < y + tile_side && row < to.height; row += 2)
+    draw_dots<columns, blocks>(to, list, k, x, row);
+}
 RONDO_CLONES void glyphs(drawn_planes const& to, shape_list<glyph_shape> const& list, u8 const* atlas,
                          ink const& k, i32 x, i32 y) {
   for (i32 row = y; row < y + tile_side && row < to.height; row += 2)

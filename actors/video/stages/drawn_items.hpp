@@ -30,19 +30,19 @@ RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity,
 RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <= 1e6F; }
 
 /// `Stage` has
-///   take(context&, colours)      takes what is to be drawn on a picture whose samples mean `colours`
-///   count(), most()              how many items that is, and may be
-///   shapes_of_item(options)      how many shapes an item consists of
-///   make(options, n, shapes)     the shapes of item n
+///   take(context&, tick, colours)   takes what is to be drawn on a picture whose samples mean `colours`
+///   count(), most()                 how many items that is, and may be
+///   shapes_of_item(options)         how many shapes an item consists of
+///   make(options, n, shapes)        the shapes of item n
 ///   draw(team, planes, shapes, x, y)   the shapes of a tile
 template <class Stage, class Shape>
 struct drawn_items {
   static constexpr bool cooperative = true;
   static constexpr std::uint32_t phases = 3;
 
-  RONDO_HD std::uint32_t tiles(streams::stage_context<Stage>& ctx, streams::tick const&,
+  RONDO_HD std::uint32_t tiles(streams::stage_context<Stage>& ctx, streams::tick const& t,
                                std::uint32_t phase) {
-    if (phase == counting && !begin(ctx)) return 0;
+    if (phase == counting && !begin(ctx, t)) return 0;
     auto const& stage = static_cast<Stage const&>(*this);
     by_one(ctx, [&] {
       if (phase == counting) tiles_ = layer_.begin(stage.count(), Stage::shapes_of_item(ctx.options()));
@@ -72,12 +72,12 @@ struct drawn_items {
   enum : std::uint32_t { counting, putting, drawing };
   static constexpr std::uint32_t tiles_at_once = 8;
 
-  RONDO_HD bool begin(streams::stage_context<Stage>& ctx) {
+  RONDO_HD bool begin(streams::stage_context<Stage>& ctx, streams::tick const& t) {
     auto const to = ctx.template edit<"video">();
     if (!to) return false;
     by_one(ctx, [&] {
       auto& stage = static_cast<Stage&>(*this);
-      stage.take(ctx, to.about.colours);
+      stage.take(ctx, t, to.about.colours);
       auto const p = planes_at(to.about, to.data);
       to_ = {p.of[0].data,   p.of[1].data,   p.of[2].data,   p.of[0].stride,
              p.of[1].stride, to.about.width, to.about.height};

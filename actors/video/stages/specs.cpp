@@ -5,6 +5,7 @@
 #include "actors/video/stages/compositor.hpp"
 #include "actors/video/stages/draw_boxes.hpp"
 #include "actors/video/stages/draw_edges.hpp"
+#include "actors/video/stages/draw_particles.hpp"
 #include "actors/video/stages/drawing_spec.hpp"
 #include "actors/video/stages/frame_rate.hpp"
 #include "actors/video/stages/knn_graph.hpp"
@@ -136,6 +137,12 @@ void draw_lines::spec(options const& o, streams::spec_of<draw_lines>& s) {
 }
 void draw_curves::spec(options const& o, streams::spec_of<draw_curves>& s) {
   specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
+}
+void draw_sparks::spec(options const& o, streams::spec_of<draw_sparks>& s) {
+  specify_drawing<pixels::segment>(o, s.in<"edges">()->most, s, {o.stroke.colour});
+}
+void draw_particles::spec(options const& o, streams::spec_of<draw_particles>& s) {
+  specify_drawing<pixels::dot_shape>(o, s.in<"points">()->most, s, {o.colour});
 }
 void draw_boxes::spec(options const& o, streams::spec_of<draw_boxes>& s) {
   specify_drawing<pixels::box_shape>(o, s.in<"boxes">()->most, s,

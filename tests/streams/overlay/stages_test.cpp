@@ -5,6 +5,7 @@
 
 #include "actors/video/stages/draw_boxes.hpp"
 #include "actors/video/stages/draw_edges.hpp"
+#include "actors/video/stages/draw_particles.hpp"
 #include "actors/video/stages/knn_graph.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -46,7 +47,7 @@ struct wanderers {
 };
 
 RONDO_STAGES(stages, wanderers, video::test_pattern, video::knn_graph, video::draw_lines, video::draw_curves,
-             video::draw_boxes, video::callback_sink)
+             video::draw_boxes, video::draw_sparks, video::draw_particles, video::callback_sink)
 
 }  // namespace overlay_test
 
@@ -75,6 +76,8 @@ pictures run(config const& settings, std::uint64_t ticks) {
       g.add<video::draw_lines>("lines", {{.width_px = 1, .colour = "#00c0ff"}}, {.device = last});
   auto const boxes = g.add<video::draw_boxes>(
       "boxes", {.fill_opacity = 0.3F, .colour = "#40ff40", .fill = "#ff0000"}, {.device = last});
+  auto const sparks = g.add<video::draw_sparks>("sparks", {}, {.device = last});
+  auto const particles = g.add<video::draw_particles>("particles", {}, {.device = last});
   auto const to = g.add<video::callback_sink>(
       "to", {[](void*, video::image const& i, std::byte const* data, streams::tick const&) {
                all.emplace_back(data, data + i.bytes());
@@ -87,10 +90,15 @@ pictures run(config const& settings, std::uint64_t ticks) {
   g.connect(from.out<"boxes">(), boxes.in<"boxes">());
   g.connect(curves.out<"video">(), lines.in<"video">());
   g.connect(lines.out<"video">(), boxes.in<"video">());
-  g.connect(boxes.out<"video">(), to.in<"video">());
+  g.connect(boxes.out<"video">(), sparks.in<"video">());
+  g.connect(links.out<"edges">(), sparks.in<"edges">());
+  g.connect(sparks.out<"video">(), particles.in<"video">());
+  g.connect(from.out<"points">(), particles.in<"points">());
+  g.connect(particles.out<"video">(), to.in<"video">());
   g.start();
   REQUIRE(!g.wait(120s));
-  for (auto const& counts : {g.counts(curves), g.counts(lines), g.counts(boxes)}) {
+  for (auto const& counts :
+       {g.counts(curves), g.counts(lines), g.counts(boxes), g.counts(sparks), g.counts(particles)}) {
     CHECK(counts.processed == ticks);
     CHECK(counts.copied == 0);
     CHECK(counts.failed == 0);
@@ -121,7 +129,7 @@ difference between(pictures const& a, pictures const& b) {
 
 }  // namespace
 
-TEST_CASE("links, curves and boxes are drawn alike on every device, in place", "[overlay][stages]") {
+TEST_CASE("links, curves, boxes and effects are drawn alike on every device, in place", "[overlay][stages]") {
   auto const expected = run({.device = "cpu"}, 20);
   REQUIRE(expected.size() == 20);
   for (std::uint32_t const lanes : {1u, 4u}) {

@@ -42,10 +42,12 @@ void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
           draw_tile(
               t, on.planes(), x, y,
               [&] {
-                whole_tiles::strokes(on.planes(), list, {styles.data(), 1}, x, y);
+                whole_tiles::strokes(on.planes(), list,
+                                     {styles.data(), static_cast<pixels::i32>(styles.size())}, x, y);
               },
               [&](std::int32_t column, std::int32_t row) {
-                pixels::draw_strokes<2, 1>(on.planes(), list, {styles.data(), 1}, column, row);
+                pixels::draw_strokes<2, 1>(
+                    on.planes(), list, {styles.data(), static_cast<pixels::i32>(styles.size())}, column, row);
               });
         });
       });
