@@ -1,8 +1,8 @@
 // A tree of the nearest deadlines in a table of slots: it finds those that have passed without a look at all others.
 //
-// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of `Fan` slots, or an earlier
-// one of a slot that has ended; a word of another level has the nearest one of `Fan` words below it. The one word of the
-// last level is the nearest of all.
+// The table keeps each slot's own deadline. A word of the lowest level has the nearest one of `Fan` slots, or an
+// earlier one of a slot that has ended; a word of another level has the nearest one of `Fan` words below it. The one
+// word of the last level is the nearest of all.
 //
 // Threads: `lower` from any, `expire` from one at a time.
 // Ordering, all seq_cst: `lower` comes after the store that opens the slot and goes up from it; `expire` resets a word
