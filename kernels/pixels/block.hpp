@@ -52,18 +52,22 @@ struct block_coverage {
   f32 of[2][Columns];
 };
 
+/// Columns from `first` up to `last`; empty if it is not above.
+struct column_span {
+  f32 first, last;
+};
 /// Blocks [first, last) of some that lie side by side.
 struct block_range {
   i32 first, last;
 };
-/// Those of `Blocks` blocks from column x on that [low, high) touches.
+/// Those of `Blocks` blocks from column x on that a span touches.
 template <i32 Columns, i32 Blocks>
-RONDO_PIXELS block_range blocks_within(f32 low, f32 high, i32 x) {
+RONDO_PIXELS block_range blocks_within(column_span s, i32 x) {
   f32 const left = static_cast<f32>(x), right = static_cast<f32>(x + Columns * Blocks);
   block_range r = {0, 0};
-  if (!(low < high) || high <= left || low >= right) return r;
-  r.first = low <= left ? 0 : static_cast<i32>(low - left) / Columns;
-  r.last = high >= right ? Blocks : static_cast<i32>(high - left) / Columns + 1;
+  if (!(s.first < s.last) || s.last <= left || s.first >= right) return r;
+  r.first = s.first <= left ? 0 : static_cast<i32>(s.first - left) / Columns;
+  r.last = s.last >= right ? Blocks : static_cast<i32>(s.last - left) / Columns + 1;
   return r;
 }
 

@@ -2,8 +2,7 @@
 // is exact at straight edges, and follows from the distance to the arc at rounded corners.
 #pragma once
 
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -18,12 +17,12 @@ struct box_shape {
 
 RONDO_PIXELS bool is_drawn(box_shape b) { return b.half_width >= 0 && b.half_height >= 0; }
 RONDO_PIXELS tile_range tile_rows_of(box_shape b, tile_grid g) {
-  f32 const half = b.half_height + b.half_stroke + 0.51f;
-  return tiles_within(b.y - half, b.y + half, g.rows);
+  f32 const reaches = b.half_height + b.half_stroke + 0.51f;
+  return tiles_within(b.y - reaches, b.y + reaches, g.rows);
 }
 RONDO_PIXELS tile_range tile_columns_of(box_shape b, tile_grid g, i32) {
-  f32 const half = b.half_width + b.half_stroke + 0.51f;
-  return tiles_within(b.x - half, b.x + half, g.columns);
+  f32 const reaches = b.half_width + b.half_stroke + 0.51f;
+  return tiles_within(b.x - reaches, b.x + reaches, g.columns);
 }
 
 /// What a rounded box covers of the pixels of a row, from the one whose centre is `right` of the box's middle, and
@@ -58,38 +57,28 @@ RONDO_PIXELS void cover_box_stroke(RONDO_PRIVATE f32* RONDO_RESTRICT to, f32 rig
   for (i32 i = 0; i < Columns; ++i) to[i] -= inner[i];
 }
 
-/// Draws boxes on `Blocks` blocks side by side, of two rows each, from (x, y) on.
-template <i32 Columns, i32 Blocks>
-RONDO_PIXELS void draw_boxes(drawn_planes to, shape_list<box_shape> list, i32 x, i32 y) {
-  block<Columns> drawn[Blocks];
+RONDO_PIXELS column_span columns_of(box_shape s, i32 y) {
+  f32 const outside = s.half_stroke + 0.51f, across = s.half_width + outside;
+  column_span c = {s.x - across, s.x + across};
+  if (without_sign(static_cast<f32>(y + 1) - s.y) > s.half_height + outside + 1) c.last = c.first;
+  return c;
+}
+/// What boxes have in common: nothing.
+struct no_more {};
+template <i32 Columns>
+RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, box_shape s, no_more, i32 x, i32 y) {
   block_coverage<Columns> covered;
-  if (Blocks == 1) clear<Columns>(drawn[0]);
-  u32 begun = 0;
-  for (i32 n = list.count; n-- > 0;) {
-    box_shape const s = list.shapes[number_of(list, n)];
-    f32 const reach = s.half_stroke + 0.51f, down = static_cast<f32>(y) + 0.5f - s.y;
-    if (!is_drawn(s) || without_sign(down + 0.5f) > s.half_height + reach + 0.5f) continue;
-    f32 const half = s.half_width + reach;
-    block_range const over = blocks_within<Columns, Blocks>(s.x - half, s.x + half, x);
-    for (i32 b = over.first; b < over.last; ++b) {
-      f32 const right = static_cast<f32>(x + b * Columns) + 0.5f - s.x;
-      if (Blocks != 1 && (begun >> b & 1) == 0) clear<Columns>(drawn[b]);
-      begun |= 1u << b;
-      if (s.half_stroke > 0) {
-        for (i32 r = 0; r < 2; ++r)
-          cover_box_stroke<Columns>(covered.of[r], right, down + static_cast<f32>(r), s);
-        blend<Columns>(drawn[b], covered, s.stroke);
-      }
-      if (s.fill.opacity > 0) {
-        for (i32 r = 0; r < 2; ++r)
-          cover_box<Columns>(covered.of[r], right, down + static_cast<f32>(r), s.half_width, s.half_height,
-                             s.radius);
-        blend<Columns>(drawn[b], covered, s.fill);
-      }
-    }
+  f32 const right = static_cast<f32>(x) + 0.5f - s.x, down = static_cast<f32>(y) + 0.5f - s.y;
+  if (s.half_stroke > 0) {
+    for (i32 r = 0; r < 2; ++r)
+      cover_box_stroke<Columns>(covered.of[r], right, down + static_cast<f32>(r), s);
+    blend<Columns>(b, covered, s.stroke);
   }
-  for (i32 b = 0; b < Blocks; ++b)
-    if ((begun >> b & 1) != 0) show<Columns>(drawn[b], to, x + b * Columns, y);
+  if (s.fill.opacity <= 0) return;
+  for (i32 r = 0; r < 2; ++r)
+    cover_box<Columns>(covered.of[r], right, down + static_cast<f32>(r), s.half_width, s.half_height,
+                       s.radius);
+  blend<Columns>(b, covered, s.fill);
 }
 
 }  // namespace pixels

@@ -1,8 +1,7 @@
 // Drawing dots of light: discs whose coverage falls off towards their edge.
 #pragma once
 
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -33,29 +32,19 @@ RONDO_PIXELS void cover_dot(RONDO_PRIVATE f32* RONDO_RESTRICT to, f32 right, f32
   }
 }
 
-/// Draws dots in one colour on `Blocks` blocks side by side, of two rows each, from (x, y) on.
-template <i32 Columns, i32 Blocks>
-RONDO_PIXELS void draw_dots(drawn_planes to, shape_list<dot_shape> list, ink k, i32 x, i32 y) {
-  block<Columns> drawn[Blocks];
+RONDO_PIXELS column_span columns_of(dot_shape d, i32 y) {
+  column_span c = {d.x - d.radius, d.x + d.radius};
+  if (without_sign(static_cast<f32>(y + 1) - d.y) > d.radius + 1) c.last = c.first;
+  return c;
+}
+/// In one colour.
+template <i32 Columns>
+RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, dot_shape d, ink k, i32 x, i32 y) {
   block_coverage<Columns> covered;
-  if (Blocks == 1) clear<Columns>(drawn[0]);
-  u32 begun = 0;
-  for (i32 n = list.count; n-- > 0;) {
-    dot_shape const d = list.shapes[number_of(list, n)];
-    f32 const down = static_cast<f32>(y) + 0.5f - d.y;
-    if (!is_drawn(d) || without_sign(down + 0.5f) > d.radius + 0.5f) continue;
-    block_range const over = blocks_within<Columns, Blocks>(d.x - d.radius, d.x + d.radius, x);
-    for (i32 b = over.first; b < over.last; ++b) {
-      f32 const right = static_cast<f32>(x + b * Columns) + 0.5f - d.x;
-      for (i32 r = 0; r < 2; ++r)
-        cover_dot<Columns>(covered.of[r], right, down + static_cast<f32>(r), d.radius, d.opacity);
-      if (Blocks != 1 && (begun >> b & 1) == 0) clear<Columns>(drawn[b]);
-      begun |= 1u << b;
-      blend<Columns>(drawn[b], covered, k);
-    }
-  }
-  for (i32 b = 0; b < Blocks; ++b)
-    if ((begun >> b & 1) != 0) show<Columns>(drawn[b], to, x + b * Columns, y);
+  for (i32 r = 0; r < 2; ++r)
+    cover_dot<Columns>(covered.of[r], static_cast<f32>(x) + 0.5f - d.x, static_cast<f32>(y + r) + 0.5f - d.y,
+                       d.radius, d.opacity);
+  blend<Columns>(b, covered, k);
 }
 
 }  // namespace pixels

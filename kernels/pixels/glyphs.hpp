@@ -1,8 +1,7 @@
 // Drawing letters: pictures of opacities in an atlas, at whole pixels.
 #pragma once
 
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -31,36 +30,28 @@ RONDO_PIXELS void cover_glyph(RONDO_PRIVATE f32* RONDO_RESTRICT to,
   for (i32 i = 0; i < Columns; ++i) to[i] = static_cast<f32>(from[i]) * (1.0f / 255);
 }
 
-/// Draws letters in one colour on `Blocks` blocks side by side, of two rows each, from (x, y) on.
-template <i32 Columns, i32 Blocks>
-RONDO_PIXELS void draw_glyphs(drawn_planes to, shape_list<glyph_shape> list, RONDO_BUFFER u8 const* atlas,
-                              ink k, i32 x, i32 y) {
-  block<Columns> drawn[Blocks];
+RONDO_PIXELS column_span columns_of(glyph_shape g, i32 y) {
+  column_span c = {static_cast<f32>(g.x), static_cast<f32>(g.x + g.width)};
+  if (y + 2 <= g.y || y >= g.y + g.height) c.last = c.first;
+  return c;
+}
+/// What letters have in common.
+struct lettering {
+  RONDO_BUFFER u8 const* atlas;
+  ink colour;
+};
+template <i32 Columns>
+RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, glyph_shape g, lettering how, i32 x, i32 y) {
   block_coverage<Columns> covered;
-  if (Blocks == 1) clear<Columns>(drawn[0]);
-  u32 begun = 0;
-  for (i32 n = list.count; n-- > 0;) {
-    glyph_shape const g = list.shapes[number_of(list, n)];
-    if (!is_drawn(g) || y + 2 <= g.y || y >= g.y + g.height) continue;
-    block_range const over =
-        blocks_within<Columns, Blocks>(static_cast<f32>(g.x), static_cast<f32>(g.x + g.width), x);
-    for (i32 b = over.first; b < over.last; ++b) {
-      // Within the margins, because the block touches the letter.
-      i32 const column = x + b * Columns - g.x + glyph_margin;
-      for (i32 r = 0; r < 2; ++r) {
-        i32 const row = y + r - g.y;
-        if (row >= 0 && row < g.height)
-          cover_glyph<Columns>(covered.of[r], atlas + g.at + row * (g.width + 2 * glyph_margin) + column);
-        else
-          for (i32 i = 0; i < Columns; ++i) covered.of[r][i] = 0;
-      }
-      if (Blocks != 1 && (begun >> b & 1) == 0) clear<Columns>(drawn[b]);
-      begun |= 1u << b;
-      blend<Columns>(drawn[b], covered, k);
-    }
+  i32 const column = x - g.x + glyph_margin;  // within the margins, because the block touches the letter
+  for (i32 r = 0; r < 2; ++r) {
+    i32 const row = y + r - g.y;
+    if (row >= 0 && row < g.height)
+      cover_glyph<Columns>(covered.of[r], how.atlas + g.at + row * (g.width + 2 * glyph_margin) + column);
+    else
+      for (i32 i = 0; i < Columns; ++i) covered.of[r][i] = 0;
   }
-  for (i32 b = 0; b < Blocks; ++b)
-    if ((begun >> b & 1) != 0) show<Columns>(drawn[b], to, x + b * Columns, y);
+  blend<Columns>(b, covered, how.colour);
 }
 
 }  // namespace pixels

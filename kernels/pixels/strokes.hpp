@@ -3,8 +3,7 @@
 // together is blended once, so that a translucent curve has no darker joints.
 #pragma once
 
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -106,10 +105,6 @@ RONDO_PIXELS void square(RONDO_PRIVATE f32* c) {
   for (i32 i = 0; i < Columns; ++i) c[i] *= c[i];
 }
 
-/// From `first` up to `last`; empty if it is not above.
-struct column_span {
-  f32 first, last;
-};
 /// Columns that a segment may cover in `rows` rows from y on.
 RONDO_PIXELS column_span columns_of(segment s, f32 y, f32 rows) {
   f32 const half_x = without_sign(s.along_x) * s.half_length + s.reach,
@@ -120,16 +115,16 @@ RONDO_PIXELS column_span columns_of(segment s, f32 y, f32 rows) {
   if (s.slope != 0) {
     // Between its sides, at the height of the first and of the last row. So are round ends.
     f32 const middle = s.x + down * s.slope;
-    f32 const half = (s.reach + without_sign(s.along_x) * rows * 0.5f) / without_sign(s.along_y);
-    c.first = greater(c.first, middle - half);
-    c.last = lesser(c.last, middle + half);
+    f32 const reaches = (s.reach + without_sign(s.along_x) * rows * 0.5f) / without_sign(s.along_y);
+    c.first = greater(c.first, middle - reaches);
+    c.last = lesser(c.last, middle + reaches);
   }
   return c;
 }
 /// Rows of tiles that it may touch.
 RONDO_PIXELS tile_range tile_rows_of(segment s, tile_grid g) {
-  f32 const half = without_sign(s.along_y) * s.half_length + s.reach;
-  return tiles_within(s.y - half, s.y + half, g.rows);
+  f32 const reaches = without_sign(s.along_y) * s.half_length + s.reach;
+  return tiles_within(s.y - reaches, s.y + reaches, g.rows);
 }
 /// Tiles of such a row that it may touch.
 RONDO_PIXELS tile_range tile_columns_of(segment s, tile_grid g, i32 row) {
@@ -143,10 +138,10 @@ struct stroke_styles {
   i32 count;
 };
 
-/// Draws strokes on `Blocks` blocks side by side, of two rows each, from (x, y) on.
+/// Draws strokes on `Blocks` blocks side by side, of two rows each, from (x, y) on. Unlike other shapes, the segments
+/// of a stroke depend on each other: what they cover together is blended once.
 template <i32 Columns, i32 Blocks>
-RONDO_PIXELS void draw_strokes(drawn_planes to, shape_list<segment> list, stroke_styles styles, i32 x,
-                               i32 y) {
+RONDO_PIXELS void draw_shapes(drawn_planes to, shape_list<segment> list, stroke_styles styles, i32 x, i32 y) {
   block<Columns> drawn[Blocks];
   block_coverage<Columns> covered[Blocks];
   if (Blocks == 1) clear<Columns>(drawn[0]);
@@ -156,8 +151,7 @@ RONDO_PIXELS void draw_strokes(drawn_planes to, shape_list<segment> list, stroke
     segment const s = list.shapes[number_of(list, n)];
     if (!is_drawn(s)) continue;
     stroke_style const how = styles.first[s.stroke % styles.count];
-    column_span const span = columns_of(s, top, 2);
-    block_range const over = blocks_within<Columns, Blocks>(span.first, span.last, x);
+    block_range const over = blocks_within<Columns, Blocks>(columns_of(s, top, 2), x);
     for (i32 b = over.first; b < over.last; ++b) {
       if ((used >> b & 1) == 0)
         for (i32 i = 0; i < Columns; ++i) covered[b].of[0][i] = covered[b].of[1][i] = 0;

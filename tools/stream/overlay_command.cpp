@@ -40,7 +40,7 @@ struct overlay_options {
   std::uint64_t checkpoint_every = 250;
 };
 
-/// The graph of a camera: people.json, with pictures on request.
+/// The graph of a camera: as people.json, without links, and with pictures on request.
 constexpr char const* graph_text = R"({
   "stages": [
     {"name": "camera", "stage": "file_source"},

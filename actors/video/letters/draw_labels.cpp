@@ -1,7 +1,5 @@
 #include "actors/video/letters/draw_labels.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "actors/video/letters/glyph_atlas.hpp"
@@ -40,7 +38,7 @@ void draw_labels::take(streams::stage_context<draw_labels>& ctx, streams::tick c
                        colour_description const& of) {
   auto const& o = ctx.options();
   host_ = &ctx.host();
-  ink_ = ink_of(o.colour, o.opacity, of);
+  colour_ = ink_of(o.colour, o.opacity, of);
   host_->letters_.clear();
   auto const label = [&](std::uint32_t id, float x, float y) {
     if (!is_drawable(x) || !is_drawable(y)) return;
@@ -56,15 +54,6 @@ void draw_labels::take(streams::stage_context<draw_labels>& ctx, streams::tick c
     for (auto const& b : list_view<box>{in.about, in.data}) label(b.id, b.x, b.y);
 }
 
-void draw_labels::draw(team const& t, pixels::drawn_planes const& to,
-                       pixels::shape_list<pixels::glyph_shape> const& list, std::int32_t x,
-                       std::int32_t y) const {
-  auto const* const atlas = host_->atlas_->data();
-  draw_tile(
-      t, to, x, y, [&] { whole_tiles::glyphs(to, list, atlas, ink_, x, y); },
-      [&](std::int32_t column, std::int32_t row) {
-        pixels::draw_glyphs<2, 1>(to, list, atlas, ink_, column, row);
-      });
-}
+pixels::lettering draw_labels::how() const noexcept { return {host_->atlas_->data(), colour_}; }
 
 }  // namespace rondo::video

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/stages/drawn_items.hpp"
 
 namespace rondo::video {
@@ -55,12 +54,11 @@ struct draw_labels : drawn_items<draw_labels, pixels::glyph_shape> {
   void make(options const&, std::uint32_t n, pixels::glyph_shape* to) const noexcept {
     *to = host_->letters_[n];
   }
-  void draw(team const& t, pixels::drawn_planes const& to,
-            pixels::shape_list<pixels::glyph_shape> const& list, std::int32_t x, std::int32_t y) const;
+  pixels::lettering how() const noexcept;
 
  private:
   host* host_;
-  pixels::ink ink_;
+  pixels::ink colour_;
 };
 
 }  // namespace rondo::video

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 #include "runtime/streams/kinds/stage_spec.hpp"
 #include "runtime/text/json_reader.hpp"
@@ -59,22 +61,35 @@ void points_source::spec(options const& o, streams::spec_of<points_source>& s) {
 }
 
 points_source::host::host(options const& o, streams::spec_of<points_source> const&, streams::host_link&)
-    : file_(o.file.c_str()), name_(o.file.c_str()) {
-  if (!file_) throw stage_error(fault::input_missing, fmt::format("{}: cannot be opened", name_));
+    : file_(o.file.c_str()), name_(o.file.c_str()), line_(json_file.bytes + 2) {
+  std::error_code ignored;
+  if (!file_ || std::filesystem::is_directory(name_, ignored))
+    throw stage_error(fault::input_missing, fmt::format("{}: cannot be opened as a file", name_));
+}
+
+points_source::host::outcome points_source::host::fail(std::string why) {
+  why_ = std::move(why);
+  return outcome::failed;
 }
 
 points_source::host::outcome points_source::host::read_line(options const& o) {
-  if (!std::getline(file_, line_) && o.loop && number_ != 0) {
+  auto const get = [&] { file_.getline(line_.data(), static_cast<std::streamsize>(line_.size())); };
+  get();
+  if (file_.eof() && file_.gcount() == 0 && o.loop && number_ != 0) {
     file_.clear();
     file_.seekg(0);
     number_ = 0;
-    std::getline(file_, line_);
+    get();
   }
-  if (!file_) return outcome::end;
-  auto const origin = fmt::format("{}: line {}", name_, ++number_);
+  auto const origin = fmt::format("{}: line {}", name_, number_ + 1);
+  if (file_.bad()) return fail(origin + ": cannot be read");
+  if (file_.eof() && file_.gcount() == 0) return outcome::end;
+  if (!file_) return fail(fmt::format("{}: has more than {} bytes", origin, json_file.bytes));
+  ++number_;
+  std::string_view const text(line_.data(), static_cast<std::size_t>(file_.gcount()) - (file_.eof() ? 0 : 1));
   points_.clear(), boxes_.clear();
   try {
-    auto const tree = parse_json_file(line_, origin);
+    auto const tree = parse_json_file(text, origin);
     json_reader line(tree, origin);
     line.list("points", [&](json_node const& v, std::string const& path) {
       fields f(v, origin, path);
@@ -86,13 +101,10 @@ points_source::host::outcome points_source::host::read_line(options const& o) {
     });
     line.done();
   } catch (config_error const& e) {
-    why_ = e.what();
-    return outcome::failed;
+    return fail(e.what());
   }
-  if (auto const items = std::max(points_.size(), boxes_.size()); items > o.most) {
-    why_ = fmt::format("{}: has {} items; `most` is {}", origin, items, o.most);
-    return outcome::failed;
-  }
+  if (auto const items = std::max(points_.size(), boxes_.size()); items > o.most)
+    return fail(fmt::format("{}: has {} items; `most` is {}", origin, items, o.most));
   return outcome::read;
 }
 

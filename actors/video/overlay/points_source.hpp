@@ -39,9 +39,11 @@ struct points_source {
     friend points_source;
     enum class outcome { read, end, failed };
     outcome read_line(options const& o);
+    outcome fail(std::string why);
 
     std::ifstream file_;
-    std::string name_, line_, why_;
+    std::string name_, why_;
+    std::vector<char> line_;     // with room for the longest one
     std::vector<point> points_;  // of the line
     std::vector<box> boxes_;
     std::uint64_t number_ = 0;  // of the line

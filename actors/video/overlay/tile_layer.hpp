@@ -13,25 +13,23 @@
 // A `Shape` is a plain struct with is_drawn(shape), tile_rows_of(shape, grid) and tile_columns_of(shape, grid, row).
 #pragma once
 
+#include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/pixels/image_view.hpp"
 #include "kernels/base/team.hpp"
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
 
 namespace rondo::video {
 
-/// Calls draw_block.operator()<columns, blocks>(x, y) for a tile's pairs of rows, a lane's share of them, in blocks of
-/// 2x2 pixels. `whole()` draws the whole tile on a host's thread.
-RONDO_EITHER_SIDE
-template <class Whole, class Draw>
-RONDO_HD void draw_tile(team const& t, pixels::drawn_planes const& to, std::int32_t x, std::int32_t y,
-                        [[maybe_unused]] Whole const& whole, Draw const& draw) {
+/// Draws a tile's shapes: whole on a host's thread, otherwise a lane's share, in blocks of 2x2 pixels.
+template <class Shape, class How>
+RONDO_HD void draw_tile(team const& t, pixels::drawn_planes const& to, pixels::shape_list<Shape> const& list,
+                        How const& how, std::int32_t x, std::int32_t y) {
 #if !defined(__CUDA_ARCH__)
-  if (t.lanes() == 1) return whole();
+  if (t.lanes() == 1) return whole_tiles::draw(to, list, how, x, y);
 #endif
   for (auto row = y; row < y + pixels::tile_side && row < to.height; row += 2)
     for (auto const block : lane_range{pixels::tile_side / 2, t.lane(), t.lanes()})
-      if (auto const column = x + 2 * static_cast<std::int32_t>(block); column < to.width) draw(column, row);
+      if (auto const column = x + 2 * static_cast<std::int32_t>(block); column < to.width)
+        pixels::draw_shapes<2, 1>(to, list, how, column, row);
 }
 
 template <class Shape>
@@ -99,19 +97,19 @@ class tile_layer {
   }
   /// How many tiles there are to draw.
   RONDO_HD std::uint32_t touched() const noexcept { return touched_; }
-  /// Calls draw(shapes, x, y) for the n-th of them: perhaps twice, first for the lower shapes.
-  RONDO_EITHER_SIDE
-  template <class Draw>
-  RONDO_HD void draw(std::uint32_t n, Draw const& draw) const {
+  /// Draws the n-th of them. `how`: what its shapes have in common. Lanes share it.
+  template <class How>
+  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to, How const& how, std::uint32_t n) const {
     auto const tile = bins_.touched[n];
     auto const begin = bins_.begins[tile], end = bins_.begins[tile + 1];
     auto const x = static_cast<std::int32_t>(tile) % grid_.columns * pixels::tile_side,
                y = static_cast<std::int32_t>(tile) / grid_.columns * pixels::tile_side;
+    using list = pixels::shape_list<Shape>;
     if (begin != end)
-      draw(pixels::shape_list<Shape>{bins_.shapes + begin, shapes_, static_cast<std::int32_t>(end - begin)},
-           x, y);
+      draw_tile(t, to, list{bins_.shapes + begin, shapes_, static_cast<std::int32_t>(end - begin)}, how, x,
+                y);
     if (auto const rest = groups_ * each_ - unbinned_; rest != 0)
-      draw(pixels::shape_list<Shape>{nullptr, shapes_ + unbinned_, static_cast<std::int32_t>(rest)}, x, y);
+      draw_tile(t, to, list{nullptr, shapes_ + unbinned_, static_cast<std::int32_t>(rest)}, how, x, y);
   }
 
  private:

@@ -1,7 +1,6 @@
 // A stage that draws boxes over a picture: filled, with a stroke, and with rounded corners.
 #pragma once
 
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/stages/drawn_items.hpp"
 
 namespace rondo::video {
@@ -43,13 +42,7 @@ struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
     *to = {b.x + half_width,      b.y + half_height, half_width, half_height,
            o.roundness * shorter, o.stroke_px / 2,   fill_,      stroke_};
   }
-  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to,
-                     pixels::shape_list<pixels::box_shape> const& list, std::int32_t x,
-                     std::int32_t y) const {
-    draw_tile(
-        t, to, x, y, [&] { whole_tiles::boxes(to, list, x, y); },
-        [&](std::int32_t column, std::int32_t row) { pixels::draw_boxes<2, 1>(to, list, column, row); });
-  }
+  RONDO_HD static pixels::no_more how() noexcept { return {}; }
 
  private:
   list_view<box> boxes_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "actors/video/overlay/chance.hpp"
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/stages/drawn_items.hpp"
 
 namespace rondo::video {
@@ -62,14 +61,8 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
         for (std::uint32_t p = 0; p < pieces; ++p) to[p].stroke = -1;
     }
   }
-  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to,
-                     pixels::shape_list<pixels::segment> const& list, std::int32_t x, std::int32_t y) const {
-    pixels::stroke_styles const styles{styles_, static_cast<std::int32_t>(strokes_)};
-    draw_tile(
-        t, to, x, y, [&] { whole_tiles::strokes(to, list, styles, x, y); },
-        [&](std::int32_t column, std::int32_t row) {
-          pixels::draw_strokes<2, 1>(to, list, styles, column, row);
-        });
+  RONDO_HD pixels::stroke_styles how() const noexcept {
+    return {styles_, static_cast<std::int32_t>(strokes_)};
   }
 
  private:
@@ -84,7 +77,7 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
 /// Draws each edge as a straight line.
 struct draw_lines : drawn_edges<draw_lines> {
   struct options {
-    stroke_options stroke;
+    stroke_options stroke{};
     void describe(auto& option) { stroke.describe(option); }
   };
   static void spec(options const& o, streams::spec_of<draw_lines>& s);
@@ -99,7 +92,7 @@ struct draw_lines : drawn_edges<draw_lines> {
 /// Draws each edge as a quadratic Bezier curve, whose control point lies beside the middle.
 struct draw_curves : drawn_edges<draw_curves> {
   struct options {
-    stroke_options stroke;
+    stroke_options stroke{};
     float curvature = 0.3F;
     std::uint32_t samples = 24;
     void describe(auto& option) {

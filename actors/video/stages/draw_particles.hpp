@@ -2,7 +2,6 @@
 #pragma once
 
 #include "actors/video/overlay/chance.hpp"
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/stages/drawn_items.hpp"
 
 namespace rondo::video {
@@ -32,7 +31,7 @@ struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
     auto const in = ctx.input<"points">();
     points_ = {in.about, in.data};
     tick_ = static_cast<std::uint32_t>(t.number);
-    ink_ = ink_of(ctx.options().colour, 1, of);
+    colour_ = ink_of(ctx.options().colour, 1, of);
   }
   RONDO_HD std::uint32_t count() const noexcept { return points_.size(); }
   RONDO_HD std::uint32_t most() const noexcept { return points_.most(); }
@@ -53,19 +52,13 @@ struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
       to[i] = {p.x + a * far, p.y + b * far, o.radius_px * (0.3F + 0.7F * left), o.opacity * left};
     }
   }
-  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to,
-                     pixels::shape_list<pixels::dot_shape> const& list, std::int32_t x,
-                     std::int32_t y) const {
-    draw_tile(
-        t, to, x, y, [&] { whole_tiles::dots(to, list, ink_, x, y); },
-        [&](std::int32_t column, std::int32_t row) { pixels::draw_dots<2, 1>(to, list, ink_, column, row); });
-  }
+  RONDO_HD pixels::ink const& how() const noexcept { return colour_; }
 
  private:
   // Of the picture in hand.
   list_view<point> points_;
   std::uint32_t tick_ = 0;
-  pixels::ink ink_;
+  pixels::ink colour_;
 };
 
 }  // namespace rondo::video

@@ -18,6 +18,7 @@ void specify_drawing(typename Stage::options const& o, std::uint64_t most, strea
     if (rgb colour{}; !read_colour(text.c_str(), colour))
       return s.refuse(std::string("the colour is '") + text.c_str() +
                       "'; it must be red, green and blue, such as #ff8000");
+  if (auto const* const why = picture.error()) return s.refuse(to_text(picture) + ": " + why);
   if (picture.format != pixel_format::i420)
     return s.refuse("the picture has opacities (" + to_text(picture) +
                     "): it is drawn over pictures without them");

@@ -34,7 +34,7 @@ RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <
 ///   count(), most()                 how many items that is, and may be
 ///   shapes_of_item(options)         how many shapes an item consists of
 ///   make(options, n, shapes)        the shapes of item n
-///   draw(team, planes, shapes, x, y)   the shapes of a tile
+///   how()                           what all of them have in common (kernels/pixels/draw_shapes.hpp)
 template <class Stage, class Shape>
 struct drawn_items {
   static constexpr bool cooperative = true;
@@ -56,9 +56,7 @@ struct drawn_items {
     auto const& stage = static_cast<Stage const&>(*this);
     if (phase == drawing) {
       for (auto n = number * tiles_at_once; n < (number + 1) * tiles_at_once && n < layer_.touched(); ++n)
-        layer_.draw(n, [&](pixels::shape_list<Shape> const& shapes, std::int32_t x, std::int32_t y) {
-          stage.draw(ctx.team(), to_, shapes, x, y);
-        });
+        layer_.draw(ctx.team(), to_, stage.how(), n);
       return;
     }
     by_one(ctx, [&] {

@@ -12,7 +12,7 @@ namespace rondo::video {
 struct knn_graph {
   using ports = streams::ports<streams::in<"points", points>, streams::out<"edges", edges>>;
   struct options {
-    knn_params links;
+    knn_params links{};
     void describe(auto& option) {
       option("k", links.k, "nearest neighbours that a point is linked with", 1, nearest_few::limit);
       option("delta_y_cap", links.delta_y_cap,

@@ -123,8 +123,9 @@ class lanes {
     int rows = 0;
     for (auto const& b : boxes_)
       if (b.column > from.column && b.column < to.column) rows = std::max(rows, b.row + 1);
-    lowest_ = std::max(lowest_, heading + rows * (box_height + gap_y) - gap_y + ++used_ * height);
-    return heading + rows * (box_height + gap_y) - gap_y + used_ * height;
+    auto const y = heading + rows * (box_height + gap_y) - gap_y + ++used_ * height;
+    lowest_ = std::max(lowest_, y);
+    return y;
   }
   int lowest() const { return lowest_; }
 

@@ -1,5 +1,4 @@
 // Boxes over a picture, beside the same in double precision, pixel by pixel, and beside cairo.
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "tests/streams/overlay/pictures.hpp"
 
 namespace boxes_test {
@@ -12,20 +11,8 @@ namespace {
 
 using drawing = std::vector<pixels::box_shape>;
 
-/// With so many lanes, one after the other.
 void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
-  draw_in_tiles<pixels::box_shape>(
-      on, static_cast<std::uint32_t>(all.size()), 1,
-      [&](std::uint32_t n, pixels::box_shape* to) { *to = all[n]; },
-      [&](auto const& list, std::int32_t x, std::int32_t y) {
-        each_lane(lanes, [&](rondo::team const& t) {
-          draw_tile(
-              t, on.planes(), x, y, [&] { whole_tiles::boxes(on.planes(), list, x, y); },
-              [&](std::int32_t column, std::int32_t row) {
-                pixels::draw_boxes<2, 1>(on.planes(), list, column, row);
-              });
-        });
-      });
+  draw_in_tiles(on, all, pixels::no_more{}, lanes);
 }
 
 /// As kernels/pixels/boxes.hpp describes it. (x, y): from the middle.

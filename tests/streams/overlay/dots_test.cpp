@@ -1,5 +1,4 @@
 // Dots and letters over a picture, beside the same in double precision, pixel by pixel.
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "tests/streams/overlay/pictures.hpp"
 
 namespace dots_test {
@@ -27,18 +26,7 @@ TEST_CASE("dots are within a sample of what they are in double precision", "[ove
               std::max(0., 1 - (std::pow(x - d.x, 2) + std::pow(y - d.y, 2)) / std::pow(d.radius, 2));
           return left * left * d.opacity;
         });
-    draw_in_tiles<pixels::dot_shape>(
-        on, static_cast<std::uint32_t>(all.size()), 1,
-        [&](std::uint32_t n, pixels::dot_shape* to) { *to = all[n]; },
-        [&](auto const& list, std::int32_t x, std::int32_t y) {
-          each_lane(lanes, [&](rondo::team const& t) {
-            draw_tile(
-                t, on.planes(), x, y, [&] { whole_tiles::dots(on.planes(), list, ink, x, y); },
-                [&](std::int32_t column, std::int32_t row) {
-                  pixels::draw_dots<2, 1>(on.planes(), list, ink, column, row);
-                });
-          });
-        });
+    draw_in_tiles(on, all, ink, lanes);
     REQUIRE(exact.largest_difference(on) < 0.6);
   }
 }
@@ -78,19 +66,7 @@ TEST_CASE("letters cover what their pictures say, wherever they are", "[overlay]
         auto const stride = g.width + 2 * pixels::glyph_margin;
         return atlas[g.at + static_cast<std::size_t>(row * stride + column + pixels::glyph_margin)] / 255.;
       });
-    draw_in_tiles<pixels::glyph_shape>(
-        on, static_cast<std::uint32_t>(all.size()), 1,
-        [&](std::uint32_t n, pixels::glyph_shape* to) { *to = all[n]; },
-        [&](auto const& list, std::int32_t x, std::int32_t y) {
-          each_lane(lanes, [&](rondo::team const& t) {
-            draw_tile(
-                t, on.planes(), x, y,
-                [&] { whole_tiles::glyphs(on.planes(), list, atlas.data(), ink, x, y); },
-                [&](std::int32_t column, std::int32_t row) {
-                  pixels::draw_glyphs<2, 1>(on.planes(), list, atlas.data(), ink, column, row);
-                });
-          });
-        });
+    draw_in_tiles(on, all, pixels::lettering{atlas.data(), ink}, lanes);
     REQUIRE(exact.largest_difference(on) < 0.6);
   }
 }

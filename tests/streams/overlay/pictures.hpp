@@ -111,10 +111,10 @@ class maker {
   std::mt19937 random_;
 };
 
-/// All steps of a tile_layer, the parts of each in the wrong order.
-template <class Shape, class Make, class Draw>
-void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make const& make,
-                   Draw const& draw) {
+/// All steps of a tile_layer, the parts of each in the wrong order, with so many lanes, one after the other.
+template <class Shape, class Make, class How>
+void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make const& make, How const& how,
+                   std::uint32_t lanes) {
   using layer_of = rondo::video::tile_layer<Shape>;
   rondo::video::carver measure(nullptr);
   layer_of(measure, groups * each, on.about.width, on.about.height);
@@ -123,13 +123,17 @@ void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make c
   layer_of layer(memory, groups * each, on.about.width, on.about.height);
   for (auto p = layer.begin(groups, each); p-- > 0;) layer.count(p, make);
   for (auto p = layer.join(); p-- > 0;) layer.put(p);
-  for (auto n = layer.touched(); n-- > 0;) layer.draw(n, draw);
-}
-/// Calls f with each lane of a team.
-template <class F>
-void each_lane(std::uint32_t lanes, F const& f) {
   rondo::team_shared shared{};
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) f(rondo::team{0, lane, lanes, shared});
+  for (auto n = layer.touched(); n-- > 0;)
+    for (std::uint32_t lane = 0; lane < lanes; ++lane)
+      layer.draw(rondo::team{0, lane, lanes, shared}, on.planes(), how, n);
+}
+/// The same of shapes that are there.
+template <class Shape, class How>
+void draw_in_tiles(picture& on, std::vector<Shape> const& all, How const& how, std::uint32_t lanes) {
+  draw_in_tiles<Shape>(
+      on, static_cast<std::uint32_t>(all.size()), 1, [&](std::uint32_t n, Shape* to) { *to = all[n]; }, how,
+      lanes);
 }
 
 /// Compares the brightness of a picture, from 0 to 255, with the opacities that cairo has drawn: the mean difference is

@@ -87,12 +87,15 @@ TEST_CASE("a line that is wrong is named, with its field", "[overlay][points_sou
   CHECK_THAT(after_one("{\"dots\": []}"), Contains("line 2: dots: unknown field"));
   CHECK_THAT(after_one("{\"points\": ["), Contains("line 2"));
   CHECK(list_keeper::ticks.size() == 1);
+  CHECK_FALSE(after_one(std::string("{}\0{", 4)).empty());
+  CHECK_THAT(after_one("{" + std::string(5 << 20, ' ') + "}"),
+             Contains("line 2: has more than 4194304 bytes"));
   CHECK_THAT(read("{\"points\": [{}, {}, {}]}", {.most = 2}), Contains("has 3 items; `most` is 2"));
 }
 
 TEST_CASE("a file of points that is not there is an error of the start", "[overlay][points_source]") {
   runtime rt{use<stages>, {.device = "cpu"}};
-  for (char const* const name : {"", "/nowhere/points.jsonl"}) {
+  for (char const* const name : {"", "/nowhere/points.jsonl", "/tmp"}) {
     streams::graph g{rt, {}};
     auto const from = g.add<points_source>("from", {.file = text_of<1024>(name)});
     auto const to = g.add<list_keeper>("to", {});

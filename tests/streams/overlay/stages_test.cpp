@@ -144,20 +144,60 @@ TEST_CASE("links, curves, boxes and effects are drawn alike on every device, in 
   CHECK(between(expected, others).differ > 1000);
 }
 
-TEST_CASE("options of drawing that make no sense are refused by name", "[overlay][stages]") {
+namespace {
+
+/// The text with which a graph of drawing refuses to start.
+struct wrong {
+  wanderers::options from{};
+  video::knn_graph::options links{};
+  video::draw_lines::options lines{};
+  video::draw_curves::options curves{};
+  video::draw_sparks::options sparks{};
+  video::draw_particles::options particles{};
+};
+std::string refusal_of(wrong const& o) {
   runtime rt{use<overlay_test::stages>, {.device = "cpu"}};
   streams::graph g{rt, {.ticks = 1}};
   auto const pattern = g.add<video::test_pattern>("pattern", {.width = 320, .height = 240});
-  auto const from = g.add<wanderers>("from", {.count = 4, .most = 1 << 16});
-  auto const links = g.add<video::knn_graph>("links", {{.k = 20}});
-  auto const lines = g.add<video::draw_lines>("lines", {{.colour = "red"}});
+  auto const from = g.add<wanderers>("from", o.from);
+  auto const links = g.add<video::knn_graph>("links", o.links);
+  auto const lines = g.add<video::draw_lines>("lines", o.lines);
+  auto const curves = g.add<video::draw_curves>("curves", o.curves);
+  auto const sparks = g.add<video::draw_sparks>("sparks", o.sparks);
+  auto const particles = g.add<video::draw_particles>("particles", o.particles);
   auto const to = g.add<video::callback_sink>("to", {});
   g.connect(from.out<"points">(), links.in<"points">());
-  g.connect(pattern.out<"video">(), lines.in<"video">());
+  g.connect(from.out<"points">(), particles.in<"points">());
   g.connect(links.out<"edges">(), lines.in<"edges">());
-  g.connect(lines.out<"video">(), to.in<"video">());
-  CHECK_THROWS_WITH(g.start(),
-                    Catch::Matchers::Contains("links") && Catch::Matchers::Contains("65536 points"));
+  g.connect(links.out<"edges">(), curves.in<"edges">());
+  g.connect(links.out<"edges">(), sparks.in<"edges">());
+  g.connect(pattern.out<"video">(), lines.in<"video">());
+  g.connect(lines.out<"video">(), curves.in<"video">());
+  g.connect(curves.out<"video">(), sparks.in<"video">());
+  g.connect(sparks.out<"video">(), particles.in<"video">());
+  g.connect(particles.out<"video">(), to.in<"video">());
+  try {
+    g.start();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+  return "started";
+}
+
+}  // namespace
+
+TEST_CASE("options of drawing that make no sense are refused by name, also those of a program",
+          "[overlay][stages]") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(refusal_of({.from = {.most = 1 << 16}, .links = {{.k = 20}}}),
+             Contains("links") && Contains("65536 points"));
+  CHECK_THAT(refusal_of({.lines = {{.colour = "red"}}}), Contains("lines") && Contains("'red'"));
+  // With these, drawing would divide by 0, or leave its memory.
+  CHECK_THAT(refusal_of({.links = {{.k = 0}}}), Contains("links") && Contains("'k' is 0"));
+  CHECK_THAT(refusal_of({.links = {{.k = 33}}}), Contains("links") && Contains("'k' is 33"));
+  CHECK_THAT(refusal_of({.curves = {.samples = 1}}), Contains("curves") && Contains("'samples' is 1"));
+  CHECK_THAT(refusal_of({.sparks = {.every = 0}}), Contains("sparks") && Contains("'every' is 0"));
+  CHECK_THAT(refusal_of({.particles = {.life = 0}}), Contains("particles") && Contains("'life' is 0"));
 }
 
 }  // namespace overlay_stages_test

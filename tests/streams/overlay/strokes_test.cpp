@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "actors/video/overlay/whole_tiles.hpp"
 #include "tests/catch.hpp"
 #include "tests/streams/overlay/pictures.hpp"
 
@@ -24,7 +23,6 @@ struct stroke {
 };
 using drawing = std::vector<stroke>;
 
-/// With so many lanes, one after the other.
 void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
   auto const pieces = all.empty() ? 1u : static_cast<std::uint32_t>(all[0].through.size()) - 1;
   std::vector<pixels::stroke_style> styles;
@@ -37,20 +35,7 @@ void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
           to[i] = pixels::segment_between(at[i].x, at[i].y, at[i + 1].x, at[i + 1].y,
                                           pixels::reach_of(all[n].style), static_cast<std::int32_t>(n));
       },
-      [&](auto const& list, std::int32_t x, std::int32_t y) {
-        each_lane(lanes, [&](rondo::team const& t) {
-          draw_tile(
-              t, on.planes(), x, y,
-              [&] {
-                whole_tiles::strokes(on.planes(), list,
-                                     {styles.data(), static_cast<pixels::i32>(styles.size())}, x, y);
-              },
-              [&](std::int32_t column, std::int32_t row) {
-                pixels::draw_strokes<2, 1>(
-                    on.planes(), list, {styles.data(), static_cast<pixels::i32>(styles.size())}, column, row);
-              });
-        });
-      });
+      pixels::stroke_styles{styles.data(), static_cast<pixels::i32>(styles.size())}, lanes);
 }
 
 /// As kernels/pixels/strokes.hpp describes it.
