@@ -29,7 +29,7 @@ struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
     boxes_ = {in.about, in.data};
     auto const& o = ctx.options();
     stroke_ = ink_of(o.colour, o.opacity, of);
-    fill_ = ink_of(o.fill.empty() ? o.colour : o.fill, o.fill_opacity, of);
+    fill_ = ink_of(o.fill.text[0] == 0 ? o.colour : o.fill, o.fill_opacity, of);
   }
   RONDO_HD std::uint32_t count() const noexcept { return boxes_.size(); }
   RONDO_HD std::uint32_t most() const noexcept { return boxes_.most(); }
