@@ -165,10 +165,10 @@ class pack_desk {
   /// A team has handled mail of this behaviour.
   virtual void note_on_host(std::uint16_t behaviour, std::uint32_t messages, std::uint64_t ns) noexcept = 0;
 
-  /// How many packs have been played and wait for a team. Acquire: pairs with the player's increment.
-  std::uint32_t ended() const noexcept { return ended_.load(memory_order::acquire); }
-  /// How many packs were opened and not closed.
-  std::uint32_t in_play() const noexcept { return in_play_.load(memory_order::acquire); }
+  /// How many packs have been played and wait for a team. Relaxed: a hint; take_ended acquires them.
+  std::uint32_t ended() const noexcept { return ended_.load(memory_order::relaxed); }
+  /// How many packs were opened and not closed. Relaxed: who wants to see what their teams did waits for those to end.
+  std::uint32_t in_play() const noexcept { return in_play_.load(memory_order::relaxed); }
 
  protected:
   atomic<std::uint32_t> ended_{0}, in_play_{0};

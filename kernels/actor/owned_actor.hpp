@@ -44,14 +44,15 @@ class owned_actor {
   }
 
   /// Loads the word, and adopts a ring that a sender may have attached.
-  RONDO_HD void look_at_word() noexcept {
+  RONDO_HD actor_word look_at_word() noexcept {
     actor_word const word{cell.word.load(polling)};
     paused = word.has(actor_word::paused);
     has_ring = word.ring() != 0;
-    if (!has_ring) return;
+    if (!has_ring) return word;
     sched.adopt_ring(cell, word);
     ring = arena.held_ring_at(word.ring());
     note_depth(word, cell.head);
+    return word;
   }
 
   RONDO_HD void note_depth() noexcept {
@@ -132,9 +133,9 @@ class owned_actor {
   }
 
   RONDO_CALL RONDO_HD void report_depths() {
-    if (!has_ring) look_at_word();  // a sender may have attached one in this turn
-    // The host reads the counters once it has the report, so they must include this turn.
-    sched.publish(cell, actor_word{cell.word.load(memory_order::acquire)}, totals);
+    // The host reads the counters once it has the report, so they must include this turn, in which a sender may have
+    // attached a ring.
+    sched.publish(cell, look_at_word(), totals);
     device_event r{.kind = event_kind::depths, .actor = self};
     depth_page page{};
     if (has_ring) priority_lists().link_announced();

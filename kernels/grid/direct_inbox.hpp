@@ -71,6 +71,7 @@ class direct_inbox {
       // Relaxed, and in flight together with the items: one that is seen late is seen next time.
       auto const urgent = direct_->urgent.load(memory_order::relaxed);
       auto const [n, contents] = fetch();
+      if (n == 0 && io_.gives_up()) break;
       if (n != 0) io_.give_back(contents.count, n);
       auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
       auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
@@ -88,6 +89,7 @@ class direct_inbox {
     if (direct_ == nullptr || team_.lane() >= fetching_lanes) return;
     do {
       auto const n = fetch().n;
+      if (n == 0 && io_.gives_up()) break;
       if (n == 0) continue;
       auto told = io_.share(0);
 #if defined(__CUDA_ARCH__)

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "kernels/actor/launch.hpp"
+#include "kernels/base/stop_word.hpp"
 #include "kernels/link/queue_pair.hpp"
 #include "kernels/mail/mail_window.hpp"
 
@@ -242,6 +243,13 @@ class io_team : public submission_reader<Bus> {
   }
   /// Whether the rest of a batch is still in the ring, of which some messages have been taken.
   RONDO_HD bool is_within_batch() const noexcept { return rest_of_batch_ != 0; }
+  /// Whether the team is to leave without that rest, which on a lost device does not come. All lanes call it.
+  RONDO_HD bool gives_up() const noexcept {
+    if (!is_within_batch()) return false;
+    auto const& stop = scheduler_.arena().header().stop;
+    // Relaxed: a request.
+    return this->team_.broadcast(this->team_.leader() && (stop.load(memory_order::relaxed) & leave_bit) != 0);
+  }
   RONDO_HD submission* items() const noexcept { return this->window_.items; }
   /// Lane 0: gives the slots of the first `n` items back, up to a batch or an order that is awaited. `direct`: this
   /// many are no order.
@@ -289,8 +297,7 @@ class io_team : public submission_reader<Bus> {
     }
     this->in_.advance(done);
     rest_of_batch_ = within_batch && batch_end_ > done ? batch_end_ - done : 0;
-    // Not before: if the device is lost within a batch, the host refuses what is left in the ring, batch by batch.
-    if (within_batch && rest_of_batch_ == 0) this->publish();
+    if (within_batch) this->publish();  // not before: the mailbox would have had to take the whole batch
     return done;
   }
 

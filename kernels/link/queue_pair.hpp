@@ -30,7 +30,7 @@ namespace rondo {
 
 enum class submission_kind : std::uint8_t {
   nothing,       // its sender found the epoch over (L5)
-  post,          // `count` messages to `to`: this one and the rest of its group, of which only `body` counts
+  post,          // a message to `to`, and those of its batch that follow: `count` with this one
   arguments,     // the payload is the launch_arguments of a launch that follows
   launch,        // the payload is a launch_spec
   signal,        // `count` holds control_bits for `to`

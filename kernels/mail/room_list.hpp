@@ -2,9 +2,9 @@
 //
 // Threads: any; an actor enters a list on the team that owns it.
 // Ordering: `room`: a release exchange of `first` publishes a waiting actor's place to whoever takes the list. The
-// actor then asks for room with a release exchange on the mailbox's word, which its owner acquires before it takes the
-// list. `place`: who takes the list has read an actor's place before it gives that back with release; the next user of
-// the place acquires.
+// actor then asks for room with a release exchange on the mailbox's word, which is acquired before the list is taken.
+// `place`: who takes the list has read an actor's place before it gives that back with release; the next user of the
+// place acquires.
 #pragma once
 
 #include "kernels/mail/scheduler.hpp"
@@ -14,8 +14,13 @@ namespace rondo {
 /// Sends a control_room to each actor that waits for room in the mailbox with this index.
 RONDO_CALL RONDO_HD inline void notify_of_room(scheduler& sched, std::uint32_t index) noexcept {
   arena_ref const& arena = sched.arena();
-  // Acquire: the edge `room`; an exchange continues the release sequences of all that came before the last one.
-  for (auto next = arena.room_list_of(index).first.exchange(0, memory_order::acquire); next != 0;) {
+  auto& first = arena.room_list_of(index).first;
+  // Acquire, both: the edge `room`. Of the word, because an actor may have asked between the owner's look at it and the
+  // exchange that took `room_wanted` away, which only releases. Of the list, because an exchange continues the release
+  // sequences of all that came before the last one.
+  arena.cell(index).word.load(memory_order::acquire);
+  if (first.load(memory_order::relaxed) == 0) return;  // relaxed: who asked before is seen
+  for (auto next = first.exchange(0, memory_order::acquire); next != 0;) {
     auto const waiting = next - 1;
     auto& place = arena.room_list_of(waiting);
     actor_id const id{waiting, place.generation};

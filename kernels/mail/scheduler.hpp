@@ -192,8 +192,9 @@ class scheduler : public ready_actors {
     actor_cell& cell = arena_.cell(index);
     if (has_short_way && was_kept_ && own_mail == 0 && !arena_.has_gates() && release_with_ring(cell, totals))
       return {};
-    auto bits = cell.word.load(polling);
-    for (;;) {
+    std::uint64_t bits = 0;
+    for (bool looks = true;;) {
+      if (looks) bits = cell.word.load(polling);
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return {.still_owned = true};
       if (word.ring() != 0) adopt_ring(cell, word);
@@ -208,10 +209,8 @@ class scheduler : public ready_actors {
       bool const queueing = (mail || own_mail != 0) && word.without(actor_word::running).needs_queueing(band);
       bool const give_ring = waiting == 0 && word.ring() != 0 && arena_.ring(word.ring()).dedicated == 0 &&
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
-      if (give_ring && !leave_gate(cell, word.ring())) {
-        bits = cell.word.load(memory_order::acquire);
-        continue;
-      }
+      looks = give_ring && !leave_gate(cell, word.ring());
+      if (looks) continue;
       publish(cell, word, totals, give_ring);
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.queued_for(band);

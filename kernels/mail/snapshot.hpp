@@ -71,10 +71,11 @@ RONDO_HD inline std::uint32_t estimate_waiting(arena_ref const& arena, actor_id 
 
 namespace detail {
 
-/// Reads what changes together. False if the owner published meanwhile.
-RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& cell, actor_snapshot& s) {
+/// Reads what changes together, and the `word` before it. False if the owner published meanwhile.
+RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& cell, actor_snapshot& s,
+                                     actor_word& word) {
   auto const bits = cell.word.load(memory_order::acquire);
-  actor_word const word{bits};
+  word = actor_word{bits};
   std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
   auto const read_counted = [&] {
     // If nothing of this ring has been counted, the count begins where the ring was attached.
@@ -106,14 +107,14 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
   actor_cell const& cell = arena.cell(index);
   actor_snapshot s;
   s.index = index;
-  while (!detail::try_read_totals(arena, cell, s)) {
+  actor_word word{0};
+  while (!detail::try_read_totals(arena, cell, s, word)) {
     if (--tries == 0) {
       s.of_one_moment = false;
       s.totals = cell.totals.some();
       s.generation = cell.generation.load(memory_order::relaxed);
       s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-      // The mailbox can be counted while the owner publishes. Acquire: the ring that the word names.
-      s.waiting = count_waiting(arena, cell, actor_word{cell.word.load(memory_order::acquire)});
+      s.waiting = count_waiting(arena, cell, word);  // the mailbox can be counted while the owner publishes
       break;
     }
     relax();

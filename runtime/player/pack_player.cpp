@@ -182,7 +182,7 @@ mail_pack* pack_player::open() noexcept {
   auto* const p = free_;
   if (p == nullptr) return nullptr;
   free_ = p->next;
-  in_play_.fetch_add(1, memory_order::relaxed);  // relaxed: see end_packs, which this thread calls after
+  in_play_.fetch_add(1, memory_order::relaxed);  // relaxed: this thread calls end_packs after
   p->clear();
   return p;
 }
@@ -236,7 +236,7 @@ void pack_player::end(mail_pack& p, error_code why, std::string const& text) noe
   --played_;
   (last_ended_ != nullptr ? last_ended_->next : first_ended_) = &p;
   last_ended_ = &p;
-  ended_.fetch_add(1, memory_order::release);  // the team's acquire load sees the pack
+  ended_.fetch_add(1, memory_order::relaxed);  // relaxed: as below
   scheduler{arena_}.wake();
 }
 
@@ -279,7 +279,7 @@ mail_pack* pack_player::take_ended() noexcept {
   p->taken_ns = now_ns();
   first_ended_ = p->next;
   if (first_ended_ == nullptr) last_ended_ = nullptr;
-  ended_.fetch_sub(1, memory_order::relaxed);  // relaxed: under the mutex
+  ended_.fetch_sub(1, memory_order::relaxed);  // relaxed: the mutex publishes the pack
   auto* next = waiting_;
   if (next != nullptr && played_ < most_played) {
     waiting_ = next->next;
@@ -318,7 +318,7 @@ void pack_player::close(mail_pack& p) noexcept {
   std::lock_guard const lock(mutex_);
   p.next = free_;
   free_ = &p;
-  in_play_.fetch_sub(1, memory_order::release);  // pairs with end_packs: what ended the pack has happened
+  in_play_.fetch_sub(1, memory_order::relaxed);  // relaxed: a count
 }
 
 void pack_player::say(std::string const& line) noexcept {

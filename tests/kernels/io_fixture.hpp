@@ -25,7 +25,7 @@ struct io_fixture {
       s.kind = kind;
       s.how = how;
       s.epoch = epoch;
-      s.count = count;
+      s.count = count - i;
       s.to = to;
       s.ack = ack;
       s.body.header = header;

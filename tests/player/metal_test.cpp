@@ -18,20 +18,26 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Ends with no misuse, and as many objects as before.
+/// Begins and ends without objects, and ends with no misuse.
 class clean_metal {
  public:
-  clean_metal() { stand_in::work(), stand_in::misuses(); }
+  clean_metal() {
+    await_none("before");
+    stand_in::misuses();
+  }
   ~clean_metal() {
-    stand_in::work();
-    // The last command buffer goes on the driver's thread, which is a moment later.
-    for (int i = 0; i < 500 && stand_in::live_objects() != before_; ++i) std::this_thread::sleep_for(10ms);
-    CHECK(stand_in::live_objects() == before_);
+    await_none("after");
     CHECK(stand_in::misuses() == std::vector<std::string>{});
   }
 
  private:
-  int before_ = stand_in::live_objects();
+  /// The last command buffer goes on the driver's thread, which is a moment later.
+  static void await_none(char const* when) {
+    stand_in::work();
+    for (int i = 0; i < 500 && stand_in::live_objects() != 0; ++i) std::this_thread::sleep_for(10ms);
+    INFO(when << " the test");
+    CHECK(stand_in::live_objects() == 0);
+  }
 };
 
 /// Shorter for planted faults, with some of which nothing completes.

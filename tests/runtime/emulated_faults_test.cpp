@@ -63,6 +63,37 @@ TEST_CASE("emulated: the device is lost after the planned number of messages", "
   CHECK(d.count(event_kind::dead_letter) == sent - 10);
 }
 
+TEST_CASE("emulated: a batch on its way to a pinned actor ends with the device, each message once",
+          "[emulated][G1]") {
+  setup s;
+  s.emulation.faults.lose_after_messages = 8;  // of each ring: within the batch
+  test_device d{s};
+  auto pinned = d.spec(0, 64);
+  pinned.pinned = true;
+  REQUIRE(d->launch(pinned) == errc::ok);
+  for (std::uint32_t n = 0; n < 5; ++n) {  // one at a time, so that the team expects mail here
+    REQUIRE(d.ask(pinned.id, get_report{}, n) == errc::ok);
+    d.reply(n);
+  }
+  std::vector<note> const batch(5);
+  message_header h;
+  h.type = type_id<note>;
+  auto const began = std::chrono::steady_clock::now();
+  REQUIRE(d->mail().post({.to = pinned.id,
+                          .header = h,
+                          .payloads = batch.data(),
+                          .bytes = sizeof(note),
+                          .stride = sizeof(note),
+                          .count = 5}) == errc::ok);
+  REQUIRE(eventually([&] { return d->lost(); }));
+  CHECK(d->stop(10s).stopped);
+  CHECK(std::chrono::steady_clock::now() - began < 5s);
+  auto const handled = d.look_into(pinned.id).totals.handled - 5;
+  CHECK(handled > 0);
+  CHECK(d.count_of(event_kind::dead_letter, errc::device_lost) > 0);
+  CHECK(d.count_of(event_kind::dead_letter, errc::device_lost) + handled == 5);
+}
+
 TEST_CASE("emulated: stop ends messages in flight, each once", "[emulated][G1][G10]") {
   for (bool const park : {true, false}) {
     test_device d{{.park = park}};

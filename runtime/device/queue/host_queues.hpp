@@ -75,7 +75,7 @@ class host_queues final : public far_mail {
       s.kind = *late ? submission_kind::nothing : submission_kind::post;
       s.how = terms.how;
       s.epoch = terms.epoch;
-      s.count = mail.count;
+      s.count = mail.count - i;
       s.to = mail.to;
       s.ack = *late ? actor_id{} : terms.ack;
       s.body.header = mail.header;
