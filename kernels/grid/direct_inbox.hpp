@@ -66,20 +66,19 @@ class direct_inbox {
   template <class Handle>
   RONDO_HD std::uint32_t take(Handle const& handle) {
     if (direct_ == nullptr) return 0;
-    std::uint32_t all = 0;
+    std::uint32_t all = 0, taken = 0;
     do {
       // Relaxed, and in flight together with the items: one that is seen late is seen next time.
       auto const urgent = direct_->urgent.load(memory_order::relaxed);
       auto const [n, contents] = fetch();
-      if (n == 0 && io_.gives_up()) break;
       if (n != 0) io_.give_back(contents.count, n);
       auto const done = urgent <= io_.head() ? handle_first(handle, contents) : 0;
-      auto const taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
+      taken = n == 0 ? 0 : io_.carry_out(io_.share(done), n);
       if (taken != 0) interval_ = 1, idle_turns_ = 0;
       posted_ += taken - done;
       urgent_waits_ = taken != 0 && urgent > io_.head();
       all += taken;
-    } while (io_.is_within_batch());
+    } while (io_.is_within_batch() && (taken != 0 || !io_.gives_up()));
     return all;
   }
   /// Lane 0: whether there is more to take before the actor picks its next message.
@@ -87,16 +86,16 @@ class direct_inbox {
   /// The other lanes.
   RONDO_HD void join() {
     if (direct_ == nullptr || team_.lane() >= fetching_lanes) return;
+    std::uint32_t n = 0;
     do {
-      auto const n = fetch().n;
-      if (n == 0 && io_.gives_up()) break;
+      n = fetch().n;
       if (n == 0) continue;
       auto told = io_.share(0);
 #if defined(__CUDA_ARCH__)
       for (; told == write_reply; told = io_.share(0)) io_.host().emit_staged_by_lanes(fetchers_of(team_));
 #endif
       io_.carry_out(told, n);
-    } while (io_.is_within_batch());
+    } while (io_.is_within_batch() && (n != 0 || !io_.gives_up()));
   }
 
   /// Lane 0: whether a submission waits that was not taken yet.

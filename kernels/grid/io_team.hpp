@@ -245,7 +245,6 @@ class io_team : public submission_reader<Bus> {
   RONDO_HD bool is_within_batch() const noexcept { return rest_of_batch_ != 0; }
   /// Whether the team is to leave without that rest, which on a lost device does not come. All lanes call it.
   RONDO_HD bool gives_up() const noexcept {
-    if (!is_within_batch()) return false;
     auto const& stop = scheduler_.arena().header().stop;
     // Relaxed: a request.
     return this->team_.broadcast(this->team_.leader() && (stop.load(memory_order::relaxed) & leave_bit) != 0);

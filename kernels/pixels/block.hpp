@@ -46,6 +46,10 @@ struct block {
   f32 through[2][Columns];             // how much is seen of what is below it
   f32 u[Columns / 2], v[Columns / 2];  // as light, the mean of four pixels
 };
+/// A block all of whose pixels are alike.
+struct flat_block {
+  f32 light, through, u, v;
+};
 /// How much of each pixel something covers, from 0 to 1.
 template <i32 Columns>
 struct block_coverage {
@@ -85,6 +89,26 @@ RONDO_PIXELS void clear(RONDO_PRIVATE block<Columns>& b) {
   for (i32 i = 0; i < Columns / 2; ++i) b.u[i] = b.v[i] = 0;
 }
 
+RONDO_PIXELS void clear(flat_block& b) {
+  b.light = b.u = b.v = 0;
+  b.through = 1;
+}
+template <i32 Columns>
+RONDO_PIXELS void spread(RONDO_PRIVATE block<Columns>& to, flat_block b) {
+  for (i32 r = 0; r < 2; ++r)
+    for (i32 i = 0; i < Columns; ++i) to.light[r][i] = b.light, to.through[r][i] = b.through;
+  for (i32 i = 0; i < Columns / 2; ++i) to.u[i] = b.u;
+  for (i32 i = 0; i < Columns / 2; ++i) to.v[i] = b.v;
+}
+
+/// A colour, below all that was drawn before.
+RONDO_PIXELS void blend(flat_block& b, ink k) {
+  f32 const of_it = k.opacity * b.through;
+  b.light += of_it * k.y;
+  b.u += of_it * k.u;
+  b.v += of_it * k.v;
+  b.through -= of_it;
+}
 /// What is covered with a colour, below all that was drawn before.
 template <i32 Columns>
 RONDO_PIXELS void blend(RONDO_PRIVATE block<Columns>& b, RONDO_PRIVATE block_coverage<Columns> const& c,
@@ -126,6 +150,24 @@ RONDO_PIXELS void show(RONDO_PRIVATE block<Columns> const& b, drawn_planes to, i
   i32 const at = y / 2 * to.colour_stride + x / 2;
   show<Columns / 2>(to.u + at, b.u, pairs);
   show<Columns / 2>(to.v + at, b.v, pairs);
+}
+
+/// In sixteen bits: the light in parts of 256 of a sample, how much is seen in parts of 65,536.
+template <i32 Columns>
+RONDO_PIXELS void show(RONDO_BUFFER u8* RONDO_RESTRICT to, f32 light, f32 through) {
+  u16 const above = static_cast<u16>(static_cast<i32>(light * 256 + 0.5f) + 128);
+  u16 const part = static_cast<u16>(static_cast<i32>(lesser(through, 1) * 65535 + 0.5f));
+  for (i32 i = 0; i < Columns; ++i) {
+    u16 const below = static_cast<u16>(static_cast<u32>(static_cast<u16>(to[i] << 8)) * part >> 16);
+    to[i] = static_cast<u8>(static_cast<u16>(above + below) >> 8);
+  }
+}
+template <i32 Columns>
+RONDO_PIXELS void show(flat_block b, drawn_planes to, i32 x, i32 y) {
+  for (i32 r = 0; r < 2; ++r) show<Columns>(to.y + (y + r) * to.stride + x, b.light, b.through);
+  i32 const at = y / 2 * to.colour_stride + x / 2;
+  show<Columns / 2>(to.u + at, b.u, b.through);
+  show<Columns / 2>(to.v + at, b.v, b.through);
 }
 
 }  // namespace pixels

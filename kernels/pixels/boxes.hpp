@@ -65,6 +65,16 @@ RONDO_PIXELS column_span columns_of(box_shape s, i32 y) {
 }
 /// What boxes have in common: nothing.
 struct no_more {};
+/// Whether the whole block at (x, y) is filled, and nothing else.
+template <i32 Columns>
+RONDO_PIXELS bool is_flat(box_shape s, no_more, i32 x, i32 y) {
+  f32 const right = static_cast<f32>(x) + 0.5f - s.x, down = static_cast<f32>(y) + 0.5f - s.y;
+  f32 const across = greater(without_sign(right), without_sign(right + static_cast<f32>(Columns - 1)));
+  f32 const below = greater(without_sign(down), without_sign(down + 1)), edge = s.half_stroke + 0.5f;
+  return across <= s.half_width - edge && below <= s.half_height - edge &&
+         (across <= s.half_width - s.radius || below <= s.half_height - s.radius);
+}
+RONDO_PIXELS ink flat_ink(box_shape s, no_more) { return s.fill; }
 template <i32 Columns>
 RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, box_shape s, no_more, i32 x, i32 y) {
   block_coverage<Columns> covered;

@@ -74,14 +74,7 @@ class knn_links {
   /// Writes the links, in an order that does not depend on their lengths, and remembers them.
   RONDO_HD void finish(list_view<point> const& all, knn_params const& p, list_view<edge> to) noexcept {
     auto const n = list_links(all, p);
-    sort_by_length(n);
-    for (std::uint32_t i = 0; i < all.size(); ++i) degree_[i] = 0;
-    auto const cap = p.degree_cap == 0 ? ~0u : p.degree_cap;
-    for (std::uint32_t o = 0; o < n; ++o) {
-      auto& l = links_[order_[o]];
-      l.drawn = degree_[l.from] < cap && degree_[l.to] < cap;
-      degree_[l.from] += l.drawn, degree_[l.to] += l.drawn;
-    }
+    if (p.degree_cap != 0) keep_shortest(n, all.size(), p.degree_cap);
     to.clear();
     std::uint32_t kept = 0, left_out = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -169,10 +162,12 @@ class knn_links {
         auto const& one = chosen_[std::size_t{i} * k_ + c];
         auto const j = one.index;
         if (j < i && has_chosen(j, i)) continue;  // listed with j
-        auto const rise = all[i].y - all[j].y;
-        auto const height = (rise < 0 ? -rise : rise) * (was_linked(i, j) ? 1 - p.hysteresis : 1);
-        if (p.delta_y_cap > 0 && height > p.delta_y_cap) continue;
-        links_[n++] = {i < j ? i : j, i < j ? j : i, one.square, 0};
+        if (p.delta_y_cap > 0) {
+          auto const rise = all[i].y - all[j].y;
+          auto const height = (rise < 0 ? -rise : rise) * (was_linked(i, j) ? 1 - p.hysteresis : 1);
+          if (height > p.delta_y_cap) continue;
+        }
+        links_[n++] = {i < j ? i : j, i < j ? j : i, one.square, 1};
       }
     }
     return n;
@@ -181,6 +176,16 @@ class knn_links {
     bool found = false;
     for (std::uint32_t c = 0; c < chosen_count_[i]; ++c) found |= chosen_[std::size_t{i} * k_ + c].index == j;
     return found;
+  }
+  /// Leaves out links of [0, n) that would give one of `points` points more than `cap` of them.
+  RONDO_HD void keep_shortest(std::uint32_t n, std::uint32_t points, std::uint32_t cap) noexcept {
+    sort_by_length(n);
+    for (std::uint32_t i = 0; i < points; ++i) degree_[i] = 0;
+    for (std::uint32_t o = 0; o < n; ++o) {
+      auto& l = links_[order_[o]];
+      l.drawn = degree_[l.from] < cap && degree_[l.to] < cap;
+      degree_[l.from] += l.drawn, degree_[l.to] += l.drawn;
+    }
   }
   /// Fills order_ with the numbers of links [0, n), the shortest first; of equal ones, the first. The bits of floats
   /// that are not negative are in the order of their values: four rounds of a counting sort, by a byte each.
