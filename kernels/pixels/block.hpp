@@ -60,6 +60,10 @@ struct block_coverage {
 struct column_span {
   f32 first, last;
 };
+/// Rows, likewise.
+struct row_span {
+  f32 first, last;
+};
 /// Blocks [first, last) of some that lie side by side.
 struct block_range {
   i32 first, last;
@@ -89,7 +93,7 @@ RONDO_PIXELS void clear(RONDO_PRIVATE block<Columns>& b) {
   for (i32 i = 0; i < Columns / 2; ++i) b.u[i] = b.v[i] = 0;
 }
 
-RONDO_PIXELS void clear(flat_block& b) {
+RONDO_PIXELS void clear(RONDO_PRIVATE flat_block& b) {
   b.light = b.u = b.v = 0;
   b.through = 1;
 }
@@ -102,7 +106,7 @@ RONDO_PIXELS void spread(RONDO_PRIVATE block<Columns>& to, flat_block b) {
 }
 
 /// A colour, below all that was drawn before.
-RONDO_PIXELS void blend(flat_block& b, ink k) {
+RONDO_PIXELS void blend(RONDO_PRIVATE flat_block& b, ink k) {
   f32 const of_it = k.opacity * b.through;
   b.light += of_it * k.y;
   b.u += of_it * k.u;

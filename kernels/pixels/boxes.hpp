@@ -16,9 +16,10 @@ struct box_shape {
 };
 
 RONDO_PIXELS bool is_drawn(box_shape b) { return b.half_width >= 0 && b.half_height >= 0; }
-RONDO_PIXELS tile_range tile_rows_of(box_shape b, tile_grid g) {
+RONDO_PIXELS row_span rows_of(box_shape b) {
   f32 const reaches = b.half_height + b.half_stroke + 0.51f;
-  return tiles_within(b.y - reaches, b.y + reaches, g.rows);
+  row_span const r = {b.y - reaches, b.y + reaches};
+  return r;
 }
 RONDO_PIXELS tile_range tile_columns_of(box_shape b, tile_grid g, i32) {
   f32 const reaches = b.half_width + b.half_stroke + 0.51f;

@@ -13,8 +13,9 @@ struct dot_shape {
 };
 
 RONDO_PIXELS bool is_drawn(dot_shape d) { return d.radius > 0; }
-RONDO_PIXELS tile_range tile_rows_of(dot_shape d, tile_grid g) {
-  return tiles_within(d.y - d.radius, d.y + d.radius, g.rows);
+RONDO_PIXELS row_span rows_of(dot_shape d) {
+  row_span const r = {d.y - d.radius, d.y + d.radius};
+  return r;
 }
 RONDO_PIXELS tile_range tile_columns_of(dot_shape d, tile_grid g, i32) {
   return tiles_within(d.x - d.radius, d.x + d.radius, g.columns);

@@ -1,5 +1,6 @@
 // Drawing shapes that do not depend on each other, on some blocks of a picture. A shape is a plain struct with
 //   is_drawn(shape)
+//   rows_of(shape)                     that it may cover
 //   columns_of(shape, y)               what it may cover in the rows y and y + 1
 //   paint(block, shape, how, x, y)     blends it into the block whose upper left pixel is (x, y)
 // and may have, if it is often the same all over a block,
@@ -13,12 +14,19 @@
 namespace rondo {
 namespace pixels {
 
+/// Rows of tiles that a shape may touch.
+template <class Shape>
+RONDO_PIXELS tile_range tile_rows_of(Shape s, tile_grid g) {
+  row_span const rows = rows_of(s);
+  return tiles_within(rows.first, rows.last, g.rows);
+}
+
 template <i32 Columns, class Shape, class How>
-RONDO_PIXELS bool is_flat(Shape const&, How const&, i32, i32) {
+RONDO_PIXELS bool is_flat(Shape, How, i32, i32) {
   return false;
 }
 template <class Shape, class How>
-RONDO_PIXELS ink flat_ink(Shape const&, How const&) {
+RONDO_PIXELS ink flat_ink(Shape, How) {
   ink const none = {0, 0, 0, 0};
   return none;
 }

@@ -16,8 +16,9 @@ struct glyph_shape {
 };
 
 RONDO_PIXELS bool is_drawn(glyph_shape g) { return g.width > 0 && g.height > 0; }
-RONDO_PIXELS tile_range tile_rows_of(glyph_shape g, tile_grid t) {
-  return tiles_within(static_cast<f32>(g.y), static_cast<f32>(g.y + g.height), t.rows);
+RONDO_PIXELS row_span rows_of(glyph_shape g) {
+  row_span const r = {static_cast<f32>(g.y), static_cast<f32>(g.y + g.height)};
+  return r;
 }
 RONDO_PIXELS tile_range tile_columns_of(glyph_shape g, tile_grid t, i32) {
   return tiles_within(static_cast<f32>(g.x), static_cast<f32>(g.x + g.width), t.columns);

@@ -121,12 +121,12 @@ RONDO_PIXELS column_span columns_of(segment s, f32 y, f32 rows) {
   }
   return c;
 }
-/// Rows of tiles that it may touch.
-RONDO_PIXELS tile_range tile_rows_of(segment s, tile_grid g) {
+RONDO_PIXELS row_span rows_of(segment s) {
   f32 const reaches = without_sign(s.along_y) * s.half_length + s.reach;
-  return tiles_within(s.y - reaches, s.y + reaches, g.rows);
+  row_span const r = {s.y - reaches, s.y + reaches};
+  return r;
 }
-/// Tiles of such a row that it may touch.
+/// Tiles of a row that it may touch.
 RONDO_PIXELS tile_range tile_columns_of(segment s, tile_grid g, i32 row) {
   column_span const c = columns_of(s, static_cast<f32>(row * tile_side), tile_side);
   return tiles_within(c.first, c.last, g.columns);

@@ -401,6 +401,13 @@ stage_counts graph::counts_of(std::uint32_t stage) const {
   return sum;
 }
 
+std::uint64_t graph::memory_of(std::uint32_t stage) const {
+  std::uint64_t sum = 0;
+  if (!impl_->built || stage >= impl_->plan.stages.size()) return sum;
+  for (auto const* const s : impl_->built->instances_of(stage)) sum += s->scratch_bytes + s->frame_bytes;
+  return sum;
+}
+
 std::vector<edge_report> graph::edges() const {
   std::vector<edge_report> all;
   auto const& plan = impl_->plan;

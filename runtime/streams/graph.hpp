@@ -206,6 +206,9 @@ class graph {
   }
   /// The same for a stage by its number.
   stage_counts counts_of(std::uint32_t stage) const;
+  /// Bytes that a stage of a started graph has on its device: scratch memory, and room for the frames that it writes.
+  /// A stage that changes frames in place writes few of its own. The sum over its replicas.
+  std::uint64_t memory_of(std::uint32_t stage) const;
   /// The edges and transfers of a started graph.
   std::vector<edge_report> edges() const;
   /// One line for each stage and edge: its place, the copies, and why.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -218,6 +219,32 @@ void write_tls(fs::path const& folder) {
   write(folder / "gone", row({0, 0, 4, 1, 7, 0, 5, 0, 6, 1}));
 }
 
+/// What scene_fuzz.cpp draws: items in and around a small picture, and some that are nowhere.
+void write_scenes(fs::path const& folder) {
+  auto const lists = [](std::uint8_t what, std::uint32_t floats_before, std::uint32_t floats) {
+    std::string all{static_cast<char>(what), 90, 60};
+    if (what % 5 == 2) all += {3, 80, 2, 20};  // of the links
+    all += {100, 0};                           // the list has as many items as there are
+    std::uint32_t random = 7;
+    auto const next = [&random] { return random = random * 1664525 + 1013904223; };
+    float const nowhere[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                             -1e30F, 1e6F, 0};
+    for (std::uint32_t item = 0; item < 60; ++item) {
+      for (std::uint32_t i = 0; i < floats_before; ++i) all += bytes_in(item + i);
+      for (std::uint32_t i = 0; i < floats; ++i)
+        all += bytes_in(next() >> 28 == 0 ? nowhere[(next() >> 16) % 5] : static_cast<float>(next() >> 24));
+    }
+    for (int i = 0; i < 64; ++i) all += static_cast<char>(next() >> 24);  // options
+    return all;
+  };
+  write(folder / "boxes", lists(0, 1, 4));
+  write(folder / "particles", lists(1, 1, 4));
+  write(folder / "links", lists(2, 1, 4));
+  write(folder / "lines", lists(3, 2, 4));
+  write(folder / "curves", lists(8, 2, 4));
+  write(folder / "sparks", lists(13, 2, 4));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -229,6 +256,7 @@ int main(int count, char** arguments) {
   write_tls(corpus / "tls");
   write_packets(corpus / "packets");
   write_saved_graphs(corpus / "saved_graph");
+  write_scenes(corpus / "scene");
   write(corpus / "binary_schema" / "basics", text_of(rondo::generated::basics_schema()));
   write(corpus / "binary_schema" / "golden", text_of(rondo::generated::golden_schema()));
 }

@@ -1,6 +1,7 @@
 // The program rondo: all commands.
 #include "tools/rondo/command.hpp"
 #include "tools/stream/overlay_command.hpp"
+#include "tools/stream/render_command.hpp"
 #include "tools/stream/stream_command.hpp"
 
 namespace {
@@ -8,6 +9,7 @@ namespace {
 void add_video_commands(CLI::App& app, int& exit_status) {
   rondo::tools::add_overlay_command(app, exit_status);
   rondo::tools::add_stream_command(app, exit_status);
+  rondo::tools::add_render_command(app, exit_status);
 }
 
 }  // namespace
@@ -18,5 +20,7 @@ int main(int argc, char** argv) {
                                     .examples = "  rondo overlay --output people.mp4                   "
                                                 "track people in a video\n"
                                                 "  rondo stream clip.json                              "
-                                                "run a graph of stages\n"});
+                                                "run a graph of stages\n"
+                                                "  rondo render scene.json scene.png                   "
+                                                "draw a scene\n"});
 }

@@ -75,8 +75,10 @@ exit_code run_graphs(stream_arguments const& a, std::vector<streams::stream_file
     auto const status = graphs.run(a, [&] {
       if (!a.listen.empty() || !a.metrics.empty()) watch.emplace(*rt, a.listen, a.metrics);
     });
-    auto const told =
-        (a.quiet ? std::string() : graphs.summary()) + (a.explain_after ? graphs.explain() : "");
+    auto const told = (a.budget_ms > 0 ? graphs.profile(a.budget_ms)
+                       : a.quiet       ? std::string()
+                                       : graphs.summary()) +
+                      (a.explain_after ? graphs.explain() : "");
     if (uses.writes_standard_output())  // it may be a video
       to_stderr(told);
     else

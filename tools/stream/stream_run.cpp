@@ -48,6 +48,13 @@ exit_code status_of(streams::fault what, exit_code of_stage) noexcept {
 struct stream_run::stage_row {
   std::string name, device;
   streams::stage_counts counts;
+  std::uint64_t memory;
+
+  double mean_ms() const {
+    auto const ticks = static_cast<double>(counts.processed);
+    return ticks > 0 ? static_cast<double>(counts.busy_ns) / 1e6 / ticks : 0.0;
+  }
+  double most_ms() const { return static_cast<double>(counts.longest_ns) / 1e6; }
 };
 
 stream_run::stream_run(runtime& rt, std::vector<streams::stream_file> files, std::string const& checkpoint)
@@ -92,7 +99,7 @@ std::vector<stream_run::stage_row> stream_run::rows() const {
   for (auto const& g : graphs_)
     for (std::uint32_t s = 0; s < g.file->stages.size(); ++s)
       all.push_back({prefix_of(g, "/") + g.file->stages[s].name, rt_.info(g.graph->place_of(s)).name,
-                     g.graph->counts_of(s)});
+                     g.graph->counts_of(s), g.graph->memory_of(s)});
   return all;
 }
 
@@ -248,14 +255,31 @@ std::string stream_run::summary() const {
   for (auto const& r : all) {
     auto const ticks = static_cast<double>(r.counts.processed);
     text += fmt::format("{:{}}  {:{}} {:>9} {:>8.1f} {:>9.3f} {:>9.3f}", r.name, name_width, r.device,
-                        device_width, r.counts.processed, ticks / std::max(seconds_, 1e-3),
-                        ticks > 0 ? static_cast<double>(r.counts.busy_ns) / 1e6 / ticks : 0.0,
-                        static_cast<double>(r.counts.longest_ns) / 1e6);
+                        device_width, r.counts.processed, ticks / std::max(seconds_, 1e-3), r.mean_ms(),
+                        r.most_ms());
     for (auto const& c : columns)
       if (shown(c)) text += fmt::format(" {:>9}", r.counts.*c.count);
     text += '\n';
   }
   return text;
+}
+
+std::string stream_run::profile(double budget_ms) const {
+  auto const all = rows();
+  std::size_t width = 5;
+  for (auto const& r : all) width = std::max(width, r.name.size());
+  auto text = fmt::format("{:{}} {:>9} {:>9} {:>9}\n", "stage", width, "mean ms", "most ms", "MiB");
+  double ms = 0, mib = 0;
+  for (auto const& r : all) {
+    auto const of_it = static_cast<double>(r.memory) / (1 << 20);
+    text += fmt::format("{:{}} {:>9.3f} {:>9.3f} {:>9.1f}\n", r.name, width, r.mean_ms(), r.most_ms(), of_it);
+    ms += r.mean_ms(), mib += of_it;
+  }
+  text += fmt::format("{:{}} {:>9.3f} {:>9} {:>9.1f}\n", "all", width, ms, "", mib);
+  // Not from when frames came: they may have waited for the clock.
+  return text + fmt::format("{} frames, {:.2f} ms each: the budget of {:.2f} ms was {}\n",
+                            all.back().counts.processed, ms, budget_ms,
+                            ms <= budget_ms ? "kept" : "exceeded");
 }
 
 }  // namespace rondo::tools

@@ -23,6 +23,7 @@ struct stream_arguments {
   double rate = -1;                 // negative: as the file says
   std::uint64_t ticks = 0;          // 0: as the file says
   bool explain = false, explain_after = false, quiet = false;
+  double budget_ms = 0;                // of a frame; not 0: the summary says whether it was kept
   std::string checkpoint;              // a file; empty: none
   double checkpoint_every = 10;        // seconds
   std::uint64_t checkpoint_ticks = 0;  // not 0: ticks of the first graph, in place of seconds
@@ -57,6 +58,9 @@ class stream_run {
   exit_code run(stream_arguments const& a, std::function<void()> const& before);
   /// What each stage has done, as a table.
   std::string summary() const;
+  /// The time and the memory that each stage takes for a frame, as a table, and whether all of them took `budget_ms` at
+  /// most.
+  std::string profile(double budget_ms) const;
 
  private:
   struct running_graph {

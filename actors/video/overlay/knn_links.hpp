@@ -177,10 +177,10 @@ class knn_links {
     for (std::uint32_t c = 0; c < chosen_count_[i]; ++c) found |= chosen_[std::size_t{i} * k_ + c].index == j;
     return found;
   }
-  /// Leaves out links of [0, n) that would give one of `points` points more than `cap` of them.
-  RONDO_HD void keep_shortest(std::uint32_t n, std::uint32_t points, std::uint32_t cap) noexcept {
+  /// Leaves out links of [0, n) that would give one of `all` points more than `cap` of them.
+  RONDO_HD void keep_shortest(std::uint32_t n, std::uint32_t all, std::uint32_t cap) noexcept {
     sort_by_length(n);
-    for (std::uint32_t i = 0; i < points; ++i) degree_[i] = 0;
+    for (std::uint32_t i = 0; i < all; ++i) degree_[i] = 0;
     for (std::uint32_t o = 0; o < n; ++o) {
       auto& l = links_[order_[o]];
       l.drawn = degree_[l.from] < cap && degree_[l.to] < cap;

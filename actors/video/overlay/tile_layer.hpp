@@ -10,7 +10,7 @@
 // for in every tile. All memory is flat, and in one block. Threads: within a step, parts and tiles may run at the same
 // time.
 //
-// A `Shape` is a plain struct with is_drawn(shape), tile_rows_of(shape, grid) and tile_columns_of(shape, grid, row).
+// A `Shape` is a plain struct as of kernels/pixels/draw_shapes.hpp, with tile_columns_of(shape, grid, row).
 #pragma once
 
 #include "actors/video/overlay/whole_tiles.hpp"

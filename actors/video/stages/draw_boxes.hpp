@@ -23,9 +23,8 @@ struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
   };
   static void spec(options const& o, streams::spec_of<draw_boxes>& s);
 
-  RONDO_HD void take(streams::stage_context<draw_boxes>& ctx, streams::tick const&,
-                     colour_description const& of) noexcept {
-    auto const in = ctx.input<"boxes">();
+  RONDO_HD void take(auto& ctx, streams::tick const&, colour_description const& of) noexcept {
+    auto const in = ctx.template input<"boxes">();
     boxes_ = {in.about, in.data};
     auto const& o = ctx.options();
     stroke_ = ink_of(o.colour, o.opacity, of);

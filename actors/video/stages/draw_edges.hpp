@@ -31,8 +31,7 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"edges", edges>,
                                streams::out<"video", image, "video">>;
 
-  RONDO_HD void take(streams::stage_context<Stage>& ctx, streams::tick const& t,
-                     colour_description const& of) noexcept {
+  RONDO_HD void take(auto& ctx, streams::tick const& t, colour_description const& of) noexcept {
     auto const in = ctx.template input<"edges">();
     edges_ = {in.about, in.data};
     tick_ = static_cast<std::uint32_t>(t.number);

@@ -26,9 +26,8 @@ struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
   };
   static void spec(options const& o, streams::spec_of<draw_particles>& s);
 
-  RONDO_HD void take(streams::stage_context<draw_particles>& ctx, streams::tick const& t,
-                     colour_description const& of) noexcept {
-    auto const in = ctx.input<"points">();
+  RONDO_HD void take(auto& ctx, streams::tick const& t, colour_description const& of) noexcept {
+    auto const in = ctx.template input<"points">();
     points_ = {in.about, in.data};
     tick_ = static_cast<std::uint32_t>(t.number);
     colour_ = ink_of(ctx.options().colour, 1, of);

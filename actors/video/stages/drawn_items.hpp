@@ -30,7 +30,8 @@ RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity,
 RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <= 1e6F; }
 
 /// `Stage` has
-///   take(context&, tick, colours)   takes what is to be drawn on a picture whose samples mean `colours`
+///   take(context, tick, colours)    takes what is to be drawn on a picture whose samples mean `colours`, from the
+///                                   stage's context: its input and its options
 ///   count(), most()                 how many items that is, and may be
 ///   shapes_of_item(options)         how many shapes an item consists of
 ///   make(options, n, shapes)        the shapes of item n

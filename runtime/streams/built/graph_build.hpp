@@ -35,6 +35,7 @@ struct stage_instance {
   std::shared_ptr<stage_link> link{};
   std::shared_ptr<void> host{};
   std::uint64_t scratch_bytes = 0;
+  std::uint64_t frame_bytes = 0;       // of all frames that it may have written at a time
   saved_stage const* saved = nullptr;  // while the graph is made: what it goes on from
   std::uint64_t processed_before = 0;  // ticks, in earlier runs
   stage_actor actor{};
@@ -109,7 +110,7 @@ class built_graph {
   void lay_out_stage(graph_memory& memory, stage_instance& s);
   void lay_out_inputs(graph_memory& memory, stage_instance& s);
   void lay_out_outputs(graph_memory& memory, stage_instance& s);
-  frame_pool* lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output);
+  frame_pool* lay_out_pool(graph_memory& memory, stage_instance& s, std::uint32_t output);
   void lay_out_clock(graph_memory& memory);
   void make_hosts();
   void launch();

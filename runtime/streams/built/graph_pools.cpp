@@ -15,7 +15,7 @@ std::uint32_t blocks_for(std::uint32_t held, std::uint32_t by_latest, std::uint3
 
 }  // namespace
 
-frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const& s, std::uint32_t output) {
+frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance& s, std::uint32_t output) {
   auto const bytes = s.transfer != nullptr ? s.transfer->bytes : plan_.frame_bytes(s.stage, output);
   auto const& behind = holders_.at({&s, output});
   auto const count = blocks_for(behind.held, behind.by_latest, std::max(options_.window, 4u)) + behind.kept;
@@ -29,6 +29,7 @@ frame_pool* built_graph::lay_out_pool(graph_memory& memory, stage_instance const
   }
   auto* const pool = new (memory.take<frame_pool>()) frame_pool(memory.at_device(blocks), count, bytes);
   pool->from = from;
+  if (from == nullptr) s.frame_bytes += count * bytes;
   pools_.emplace_back(&s, pool);
   return pool;
 }

@@ -61,6 +61,11 @@ void require_name(json_reader const& from, std::string const& name) {
     from.refuse("name", fmt::format("'{}' {}", clean_text(name), why));
 }
 
+void set_default_options(stream_file::stage& s) {
+  s.options.resize((s.kind->option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  s.kind->default_options(s.options.data());
+}
+
 stream_file::stage read_stage(json_node const& v, std::string const& origin, std::string const& path,
                               stage_catalog const& catalog) {
   stream_file::stage s;
@@ -76,8 +81,7 @@ stream_file::stage read_stage(json_node const& v, std::string const& origin, std
   if (s.kind == nullptr)
     from.refuse("stage", fmt::format("there are no stages of the type '{}'; known are {}{}", type,
                                      list_of(names_of(catalog)), did_you_mean(type, names_of(catalog))));
-  s.options.resize((s.kind->option_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  s.kind->default_options(s.options.data());
+  set_default_options(s);
   from.value("options", [&](json_node const& o, std::string const& where) {
     read_options(*s.kind, o, origin, where, s.options.data());
   });
@@ -233,6 +237,11 @@ stream_file load_stream_file(std::string const& path, stage_catalog const& catal
   if (!in || std::filesystem::is_directory(path))
     throw config_error(fmt::format("{}: cannot be read; name an existing JSON file", path));
   return parse_stream_file(std::string(std::istreambuf_iterator<char>(in), {}), path, catalog);
+}
+
+std::uint32_t add_stage(stream_file& file, std::string name, stage_kind const& kind) {
+  set_default_options(file.stages.emplace_back(stream_file::stage{.name = std::move(name), .kind = &kind}));
+  return static_cast<std::uint32_t>(file.stages.size() - 1);
 }
 
 void set_option(stream_file& file, std::string const& assignment, std::string const& origin) {

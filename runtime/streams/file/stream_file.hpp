@@ -55,6 +55,8 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
 /// The same. Throws config_error also if the file cannot be read.
 stream_file load_stream_file(std::string const& path, stage_catalog const& catalog);
 
+/// Adds a stage with the default options of its type. Returns its number.
+std::uint32_t add_stage(stream_file& file, std::string name, stage_kind const& kind);
 /// Sets an option, from "stage.option=value". Throws config_error, which begins with `origin`.
 void set_option(stream_file& file, std::string const& assignment, std::string const& origin);
 

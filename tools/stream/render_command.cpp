@@ -1,0 +1,116 @@
+#include "tools/stream/render_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "runtime/text/named_field.hpp"
+#include "tools/commands/command_line.hpp"
+#include "tools/stream/run_graphs.hpp"
+#include "tools/stream_module/stream_module.hpp"
+
+namespace rondo::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using streams::stream_file;
+
+constexpr double default_rate = 60;
+
+struct render_options {
+  stream_arguments run;
+  std::string output;
+  bool profiles = false;
+};
+
+/// Whether the name is that of pictures, not of a video.
+bool is_still(std::string const& name) {
+  constexpr std::string_view endings[] = {".png", ".jpg", ".bmp", ".tiff", ".ppm"};
+  return std::ranges::find(endings, fs::path(name).extension().string()) != std::end(endings);
+}
+
+/// The only output with such frames that nothing reads.
+std::pair<std::uint32_t, std::uint32_t> find_picture(stream_file const& scene, std::string_view frame) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> open;
+  std::string names;
+  for (std::uint32_t s = 0; s < scene.stages.size(); ++s) {
+    auto const& outputs = scene.stages[s].kind->outputs;
+    for (std::uint32_t o = 0; o < outputs.size(); ++o) {
+      auto const reads = [&](stream_file::connection const& c) { return c.from == s && c.output == o; };
+      if (outputs[o].frame != frame || std::ranges::any_of(scene.connections, reads)) continue;
+      open.emplace_back(s, o);
+      names += fmt::format("{}{}.{}", names.empty() ? "" : ", ", scene.stages[s].name, outputs[o].name);
+    }
+  }
+  if (open.size() == 1) return open.front();
+  throw config_error(
+      open.empty()
+          ? "render: every picture of the scene is connected; leave the one that is to be drawn without "
+            "a reader, or run the file with `rondo stream`"
+          : fmt::format("render: pictures that nothing reads are {}; a scene has one", names));
+}
+
+stream_file scene_of(render_options const& o) {
+  auto const catalog = streams::stage_catalog::of<stream_stages>();
+  auto as_it_is = o.run;  // what is set may be an option of the stage that is added
+  as_it_is.set.clear();
+  auto scene = load(as_it_is, catalog);
+  bool const still = is_still(o.output);
+  auto const& kind = *catalog.find(still ? "still_sink" : "file_sink");
+  std::string const name = "rendered";
+  auto const [from, output] = find_picture(scene, kind.inputs.front().frame);
+  auto const to = streams::add_stage(scene, name, kind);
+  scene.connections.push_back({.from = from, .output = output, .to = to});
+  // Braces stand for themselves; only pictures have numbers.
+  auto const text = still ? o.output : with_field(o.output, "tick", "{{tick}}");
+  streams::set_option(scene, fmt::format("{}.file={}", name, with_field(text, "n", "{{n}}")), "render");
+  if (still && o.output.find("{tick}") == std::string::npos && scene.graph.ticks == 0) scene.graph.ticks = 1;
+  for (auto const& assignment : o.run.set) streams::set_option(scene, assignment, "--set");
+  return scene;
+}
+
+}  // namespace
+
+void add_render_command(CLI::App& app, int& exit_status) {
+  auto const o = std::make_shared<render_options>();
+  auto& c = service::add_command(app, "render", "Draw a scene into a picture or a video", exit_status,
+                                 [o, &exit_status] {
+                                   if (o->output.empty())
+                                     o->output = fs::path(o->run.file).stem().string() + ".png";
+                                   auto scene = scene_of(*o);
+                                   auto const rate = scene.graph.rate > 0 ? scene.graph.rate : default_rate;
+                                   if (!o->profiles)
+                                     o->run.budget_ms = 0;
+                                   else if (o->run.budget_ms == 0)
+                                     o->run.budget_ms = 1e3 / rate;
+                                   exit_status = run_graphs(o->run, {std::move(scene)}, o->run.file);
+                                 });
+  c.add_option("scene", o->run.file, "JSON file with a graph, one of whose pictures nothing reads")
+      ->required();
+  c.add_option(
+      "clip", o->output,
+      "video or picture to write; {tick} in a picture's name writes all (default: a picture named as the "
+      "scene)");
+  c.add_option("--set", o->run.set, "set an option: STAGE.OPTION=VALUE; the stage `rendered` writes the clip")
+      ->take_all();
+  service::add_number(c, "--rate", o->run.rate, "frames per second; 0: as fast as possible", 0.0, 1e6);
+  service::add_number(c, "--ticks", o->run.ticks, "end after so many frames", 1, 1'000'000'000'000'000);
+  c.add_option("--device", o->run.device,
+               "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or several with commas");
+  auto* const profile = c.add_flag(
+      "--profile", o->profiles, "print the time and memory of each stage, and whether the budget was kept");
+  service::add_number(c, "--budget", o->run.budget_ms,
+                      "ms for a frame (default: as the rate, or 60 per second)", 0.001, 1e6)
+      .needs(profile);
+  c.add_flag("--explain", o->run.explain, "print places, copies and why, and exit");
+  c.add_flag("--quiet", o->run.quiet, "show no progress and no table");
+  c.footer(std::string("Examples:\n  rondo render scene.json scene.png\n"
+                       "  rondo render scene.json scene.mp4 --ticks 300 --profile\n\n") +
+           service::exit_status_help());
+}
+
+}  // namespace rondo::tools
