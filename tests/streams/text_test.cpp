@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "actors/video/media/text_mask.hpp"
+#include "actors/video/letters/text_mask.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "tests/streams/media_bed.hpp"
 

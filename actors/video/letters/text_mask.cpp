@@ -1,4 +1,4 @@
-#include "actors/video/media/text_mask.hpp"
+#include "actors/video/letters/text_mask.hpp"
 
 #include <algorithm>
 

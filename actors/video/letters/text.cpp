@@ -1,11 +1,11 @@
-#include "actors/video/media/text.hpp"
+#include "actors/video/letters/text.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
 
-#include "actors/video/media/text_mask.hpp"
+#include "actors/video/letters/text_mask.hpp"
 #include "actors/video/pixels/colours.hpp"
 #include "actors/video/pixels/rows.hpp"
 #include "runtime/streams/kinds/stage_spec.hpp"
