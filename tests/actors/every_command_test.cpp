@@ -39,7 +39,8 @@ std::vector<std::string> all_commands(folder const& dir) {
 
 /// Most commands are also in rondo-serve, which starts ten times as fast.
 std::string program_of(std::string const& command) {
-  return command == "overlay" || command == "stream" ? RONDO_COMMAND : RONDO_SERVE;
+  bool const has_video = command == "overlay" || command == "stream" || command == "render";
+  return has_video ? RONDO_COMMAND : RONDO_SERVE;
 }
 
 /// A service that runs, with what each command needs.
@@ -60,6 +61,8 @@ struct site {
       {"name": "pattern", "stage": "test_pattern", "options": {"width": 64, "height": 48}},
       {"name": "file", "stage": "file_sink", "options": {"file": "unset.mp4"}}],
       "connections": [{"from": "pattern", "to": "file"}]})";
+    std::ofstream(dir / "scene.json") << R"({"rate": 25, "stages": [
+      {"name": "pattern", "stage": "test_pattern", "options": {"width": 64, "height": 48}}], "connections": []})";
     std::ofstream(dir / "threads.json") << R"({"listen": ["unix:)" + socket("threads") +
                                                R"("], "metrics": "127.0.0.1:0", "runtime": {"teams": 2}})";
     make_clip(dir, "clip.mp4", 12);
@@ -99,6 +102,9 @@ std::map<std::string, std::vector<way>> const ways{
       {{"--input", "{d}/missing.avi", "--no-output"}, 66}}},
     {"stream",
      {{{"{d}/graph.json", "--ticks", "12", "--set", "file.file={d}/s{n}.mp4"}, 0, "{d}/s{n}.mp4"},
+      {{"{d}/missing.json"}, 78}}},
+    {"render",
+     {{{"{d}/scene.json", "{d}/v{n}.mp4", "--ticks", "12", "--rate", "0"}, 0, "{d}/v{n}.mp4"},
       {{"{d}/missing.json"}, 78}}},
     {"serve", {{{"--device", "toaster"}, 78}}},
     {"replay",
