@@ -60,6 +60,7 @@ TEST_CASE("rondo render draws a scene into a picture, named as the scene unless 
   video::video_reader picture(dir / "one.png");
   CHECK(picture.about().width == 160);
   CHECK(picture.about().height == 96);
+  CHECK(run(dir, {dir / "scene.json", dir / "one.jpeg", "--quiet"}).status == 0);
   CHECK(run(dir, {dir / "scene.json", dir / "at-{tick}.png", "--quiet"}).status == 0);
   for (int tick = 0; tick < 12; ++tick) CHECK(fs::exists(dir / fmt::format("at-{:06}.png", tick)));
   CHECK_FALSE(fs::exists(dir / "at-000012.png"));

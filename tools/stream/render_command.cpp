@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "actors/video/files/still.hpp"
 #include "runtime/text/named_field.hpp"
 #include "tools/commands/command_line.hpp"
 #include "tools/stream/run_graphs.hpp"
@@ -26,12 +27,6 @@ struct render_options {
   std::string output;
   bool profiles = false;
 };
-
-/// Whether the name is that of pictures, not of a video.
-bool is_still(std::string const& name) {
-  constexpr std::string_view endings[] = {".png", ".jpg", ".bmp", ".tiff", ".ppm"};
-  return std::ranges::find(endings, fs::path(name).extension().string()) != std::end(endings);
-}
 
 /// The only output with such frames that nothing reads.
 std::pair<std::uint32_t, std::uint32_t> find_picture(stream_file const& scene, std::string_view frame) {
@@ -59,7 +54,7 @@ stream_file scene_of(render_options const& o) {
   auto as_it_is = o.run;  // what is set may be an option of the stage that is added
   as_it_is.set.clear();
   auto scene = load(as_it_is, catalog);
-  bool const still = is_still(o.output);
+  bool const still = video::why_no_still(o.output).empty();
   auto const& kind = *catalog.find(still ? "still_sink" : "file_sink");
   std::string const name = "rendered";
   auto const [from, output] = find_picture(scene, kind.inputs.front().frame);

@@ -73,19 +73,33 @@ std::string filters_for(reshape::options const& o, shape_plan const& plan) {
   return all;
 }
 
+/// What a picture is afterwards.
+image reshaped(reshape::options const& o, shape_plan const& plan, image about) {
+  about.width = plan.out.width, about.height = plan.out.height;
+  if (shape_plan::is_on_its_side(o)) std::swap(about.aspect_num, about.aspect_den);
+  return about;
+}
+
 }  // namespace
 
 /// Threads: the stage's.
 class shaper {
  public:
-  shaper(reshape::options const& o, image const& from, image const& to)
-      : plan_(o, from), to_(to), frame_(ffmpeg::new_frame()), made_(ffmpeg::new_frame()) {
+  shaper(reshape::options const& o, image const& from)
+      : plan_(o, from),
+        from_(from),
+        to_(reshaped(o, plan_, from)),
+        frame_(ffmpeg::new_frame()),
+        made_(ffmpeg::new_frame()) {
     frame_->width = from.width, frame_->height = from.height;
     frame_->format = ffmpeg::format_of(from.format);
     check(graph_.open(*frame_, {1, 1}, filters_for(o, plan_)));
   }
 
+  image const& about() const { return to_; }
   void make(image const& from, std::byte const* data, std::byte* to) {
+    if (!from.fits(from_))
+      throw video_error(fmt::format("a picture is {}, and the first was {}", to_text(from), to_text(from_)));
     ffmpeg::plane_pointers const in(from, data);
     for (int p = 0; p < 4; ++p) frame_->data[p] = in.data[p], frame_->linesize[p] = in.strides[p];
     frame_->pts = ++pictures_;
@@ -122,38 +136,33 @@ class shaper {
   }
 
   shape_plan plan_;
-  image to_;
+  image from_, to_;
   ffmpeg::frame frame_, made_;
   ffmpeg::filter_graph graph_;
   std::int64_t pictures_ = 0;
 };
 
 void reshape::spec(options const& o, streams::spec_of<reshape>& s) {
-  auto to = *s.in<"video">();
-  if (auto const* const why = to.error()) return s.refuse(to_text(to) + ": " + why);
-  shape_plan const plan(o, to);
+  auto const from = *s.in<"video">();
+  if (auto const* const why = from.error()) return s.refuse(to_text(from) + ": " + why);
+  shape_plan const plan(o, from);
   for (auto const n : {o.cut_left, o.cut_right, o.cut_top, o.cut_bottom, o.width, o.height})
     if (n % 2 != 0) return s.refuse(fmt::format("{} is odd: pictures are cut and scaled by even numbers", n));
   if (plan.cut.width < 16 || plan.cut.height < 16)
     return s.refuse(fmt::format("of {}x{} pixels {}x{} are left: at least 16 must be, in each direction",
-                                to.width, to.height, plan.cut.width, plan.cut.height));
-  if (to.fields != field_order::progressive)
+                                from.width, from.height, plan.cut.width, plan.cut.height));
+  if (from.fields != field_order::progressive)
     return s.refuse("the pictures are interlaced: have their source make whole ones (`deinterlace`)");
-  to.width = plan.out.width, to.height = plan.out.height;
-  if (shape_plan::is_on_its_side(o)) std::swap(to.aspect_num, to.aspect_den);
+  auto const to = reshaped(o, plan, from);
   if (auto const* const why = to.error()) return s.refuse(to_text(to) + ": " + why);
   s.out<"video">(to);
 }
 reshape::host::host(options const& o, streams::spec_of<reshape> const& s)
-    : shaper_(std::make_unique<shaper>(o, *s.in<"video">(), *s.out<"video">())) {}
+    : shaper_(std::make_unique<shaper>(o, *s.in<"video">())) {}
 reshape::host::~host() = default;
 void reshape::process(streams::stage_context<reshape>& ctx, streams::tick const&) {
   auto const in = ctx.input<"video">();
-  shape_plan const plan(ctx.options(), in.about);
-  auto about = in.about;
-  about.width = plan.out.width, about.height = plan.out.height;
-  if (shape_plan::is_on_its_side(ctx.options())) std::swap(about.aspect_num, about.aspect_den);
-  auto const to = ctx.output<"video">(about);
+  auto const to = ctx.output<"video">(ctx.host().shaper_->about());
   if (!to) return;
   try {
     ctx.host().shaper_->make(in.about, in.data, to.data);
