@@ -20,6 +20,8 @@ AVPixelFormat nearest(image const& about, AVCodec const* codec) {
   auto const own = ffmpeg::format_of(about.format);
   if (codec->pix_fmts == nullptr) return own;
   bool only_full = about.colours.is_full != 0;
+  // It lists the planes of any range, too, but encodes them only if they are in full range.
+  if (codec->id == AV_CODEC_ID_MJPEG && own == AV_PIX_FMT_YUV420P) return AV_PIX_FMT_YUVJ420P;
   for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
     if (*f == own) return own;
   // JPEG's: the same planes, in full range.
