@@ -9,6 +9,7 @@
 #include "actors/video/stages/draw_particles.hpp"
 #include "actors/video/stages/frame_rate.hpp"
 #include "actors/video/stages/knn_graph.hpp"
+#include "actors/video/stages/layer.hpp"
 #include "actors/video/stages/movement.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -18,7 +19,7 @@
   ::rondo::video::test_pattern, ::rondo::video::blur, ::rondo::video::compositor, ::rondo::video::waveform, \
       ::rondo::video::frame_rate, ::rondo::video::find_movement, ::rondo::video::draw_movement,             \
       ::rondo::video::knn_graph, ::rondo::video::draw_lines, ::rondo::video::draw_curves,                   \
-      ::rondo::video::draw_boxes, ::rondo::video::draw_sparks, ::rondo::video::draw_particles,              \
+      ::rondo::video::layer, ::rondo::video::draw_boxes, ::rondo::video::draw_sparks, ::rondo::video::draw_particles,              \
       ::rondo::video::null_sink
 
 namespace rondo::video {

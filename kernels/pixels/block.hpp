@@ -6,12 +6,10 @@
 // Loops over columns have a fixed length, no branches, and plain arrays, so that compilers vectorise them.
 #pragma once
 
-#include "kernels/pixels/portable.hpp"
+#include "kernels/pixels/half.hpp"
 
 namespace rondo {
 namespace pixels {
-
-typedef float f32;
 
 RONDO_PIXELS f32 lesser(f32 a, f32 b) { return a < b ? a : b; }
 RONDO_PIXELS f32 greater(f32 a, f32 b) { return a > b ? a : b; }
@@ -25,16 +23,26 @@ RONDO_PIXELS f32 root(f32 square) {
 #endif
 }
 
-/// The planes that are drawn on. Rows are padded, so that blocks of 16 columns lie within.
+/// The planes that are drawn on. Rows are padded to 64 samples, so that tiles lie within.
 struct drawn_planes {
   RONDO_BUFFER u8* y;
   RONDO_BUFFER u8* u;
   RONDO_BUFFER u8* v;
   i32 stride, colour_stride;
+  i32 width, height;                     // in pixels; even
+  RONDO_BUFFER u8* opacities = nullptr;  // as many as pixels; null: the picture has none
+};
+/// The same of a layer, whose samples are numbers of sixteen bits (half.hpp) from 0 to 1.
+struct layer_planes {
+  RONDO_BUFFER u16* red;
+  RONDO_BUFFER u16* green;
+  RONDO_BUFFER u16* blue;
+  RONDO_BUFFER u16* opacities;
+  i32 stride;         // in samples
   i32 width, height;  // in pixels; even
 };
 
-/// A colour, as samples from 0 to 255, and its opacity, from 0 to 1.
+/// A colour, as samples from 0 to 255, or red, green and blue from 0 to 1 on a layer; and its opacity, from 0 to 1.
 struct ink {
   f32 y, u, v, opacity;
 };
@@ -42,11 +50,28 @@ struct ink {
 /// `Columns` by 2 pixels.
 template <i32 Columns>
 struct block {
+  enum { columns = Columns };
   f32 light[2][Columns];               // of what was drawn, in brightness
   f32 through[2][Columns];             // how much is seen of what is below it
   f32 u[Columns / 2], v[Columns / 2];  // as light, the mean of four pixels
 };
-/// A block all of whose pixels are alike.
+/// The same on a layer, in red, green and blue.
+template <i32 Columns>
+struct layer_block {
+  enum { columns = Columns };
+  f32 light[3][2][Columns];
+  f32 through[2][Columns];
+};
+/// The block of such planes.
+template <class Planes, i32 Columns>
+struct block_of {
+  typedef block<Columns> type;
+};
+template <i32 Columns>
+struct block_of<layer_planes, Columns> {
+  typedef layer_block<Columns> type;
+};
+/// A block all of whose pixels are alike. On a layer, red, green and blue are where brightness and colours are.
 struct flat_block {
   f32 light, through, u, v;
 };
@@ -93,6 +118,13 @@ RONDO_PIXELS void clear(RONDO_PRIVATE block<Columns>& b) {
   for (i32 i = 0; i < Columns / 2; ++i) b.u[i] = b.v[i] = 0;
 }
 
+template <i32 Columns>
+RONDO_PIXELS void clear(RONDO_PRIVATE layer_block<Columns>& b) {
+  for (i32 r = 0; r < 2; ++r)
+    for (i32 i = 0; i < Columns; ++i)
+      b.light[0][r][i] = b.light[1][r][i] = b.light[2][r][i] = 0, b.through[r][i] = 1;
+}
+
 RONDO_PIXELS void clear(RONDO_PRIVATE flat_block& b) {
   b.light = b.u = b.v = 0;
   b.through = 1;
@@ -103,6 +135,14 @@ RONDO_PIXELS void spread(RONDO_PRIVATE block<Columns>& to, flat_block b) {
     for (i32 i = 0; i < Columns; ++i) to.light[r][i] = b.light, to.through[r][i] = b.through;
   for (i32 i = 0; i < Columns / 2; ++i) to.u[i] = b.u;
   for (i32 i = 0; i < Columns / 2; ++i) to.v[i] = b.v;
+}
+template <i32 Columns>
+RONDO_PIXELS void spread(RONDO_PRIVATE layer_block<Columns>& to, flat_block b) {
+  for (i32 r = 0; r < 2; ++r)
+    for (i32 i = 0; i < Columns; ++i) {
+      to.light[0][r][i] = b.light, to.light[1][r][i] = b.u, to.light[2][r][i] = b.v;
+      to.through[r][i] = b.through;
+    }
 }
 
 /// A colour, below all that was drawn before.
@@ -136,6 +176,25 @@ RONDO_PIXELS void blend(RONDO_PRIVATE block<Columns>& b, RONDO_PRIVATE block_cov
   for (i32 i = 0; i < Columns / 2; ++i) b.v[i] += pairs[i] * v;
 }
 
+template <i32 Columns>
+RONDO_PIXELS void blend(RONDO_PRIVATE layer_block<Columns>& b, RONDO_PRIVATE block_coverage<Columns> const& c,
+                        ink k) {
+  for (i32 r = 0; r < 2; ++r) {
+    RONDO_PRIVATE f32* RONDO_RESTRICT const red = b.light[0][r];
+    RONDO_PRIVATE f32* RONDO_RESTRICT const green = b.light[1][r];
+    RONDO_PRIVATE f32* RONDO_RESTRICT const blue = b.light[2][r];
+    RONDO_PRIVATE f32* RONDO_RESTRICT const through = b.through[r];
+    RONDO_PRIVATE f32 const* RONDO_RESTRICT const covered = c.of[r];
+    for (i32 i = 0; i < Columns; ++i) {
+      f32 const of_it = covered[i] * k.opacity * through[i];
+      red[i] += of_it * k.y;
+      green[i] += of_it * k.u;
+      blue[i] += of_it * k.v;
+      through[i] -= of_it;
+    }
+  }
+}
+
 /// A row of samples below what was drawn.
 template <i32 Columns>
 RONDO_PIXELS void show(RONDO_BUFFER u8* RONDO_RESTRICT to, RONDO_PRIVATE f32 const* RONDO_RESTRICT light,
@@ -144,16 +203,43 @@ RONDO_PIXELS void show(RONDO_BUFFER u8* RONDO_RESTRICT to, RONDO_PRIVATE f32 con
     to[i] = static_cast<u8>(static_cast<i32>(light[i] + through[i] * static_cast<f32>(to[i]) + 0.5f));
 }
 
+template <i32 Columns>
+RONDO_PIXELS void show(RONDO_BUFFER u16* RONDO_RESTRICT to, RONDO_PRIVATE f32 const* RONDO_RESTRICT light,
+                       RONDO_PRIVATE f32 const* RONDO_RESTRICT through) {
+  for (i32 i = 0; i < Columns; ++i) to[i] = to_half(light[i] + through[i] * from_half(to[i]));
+}
+/// Of opacities, the largest of which is `all`.
+template <i32 Columns, class Sample>
+RONDO_PIXELS void show_opacities(RONDO_BUFFER Sample* to, RONDO_PRIVATE f32 const* through, f32 all) {
+  f32 light[Columns];
+  for (i32 i = 0; i < Columns; ++i) light[i] = all - all * through[i];
+  show<Columns>(to, light, through);
+}
+
 /// The block over the picture, from (x, y) on.
 template <i32 Columns>
 RONDO_PIXELS void show(RONDO_PRIVATE block<Columns> const& b, drawn_planes to, i32 x, i32 y) {
   f32 through[Columns], pairs[Columns / 2];
+  if (to.opacities != nullptr)
+    for (i32 r = 0; r < 2; ++r)
+      show_opacities<Columns>(to.opacities + (y + r) * to.stride + x, b.through[r], 255);
   for (i32 r = 0; r < 2; ++r) show<Columns>(to.y + (y + r) * to.stride + x, b.light[r], b.through[r]);
   for (i32 i = 0; i < Columns; ++i) through[i] = (b.through[0][i] + b.through[1][i]) * 0.25f;
   add_pairs<Columns>(pairs, through);
   i32 const at = y / 2 * to.colour_stride + x / 2;
   show<Columns / 2>(to.u + at, b.u, pairs);
   show<Columns / 2>(to.v + at, b.v, pairs);
+}
+
+template <i32 Columns>
+RONDO_PIXELS void show(RONDO_PRIVATE layer_block<Columns> const& b, layer_planes to, i32 x, i32 y) {
+  for (i32 r = 0; r < 2; ++r) {
+    i32 const at = (y + r) * to.stride + x;
+    show<Columns>(to.red + at, b.light[0][r], b.through[r]);
+    show<Columns>(to.green + at, b.light[1][r], b.through[r]);
+    show<Columns>(to.blue + at, b.light[2][r], b.through[r]);
+    show_opacities<Columns>(to.opacities + at, b.through[r], 1);
+  }
 }
 
 /// In sixteen bits: the light in parts of 256 of a sample, how much is seen in parts of 65,536.
@@ -172,6 +258,15 @@ RONDO_PIXELS void show(flat_block b, drawn_planes to, i32 x, i32 y) {
   i32 const at = y / 2 * to.colour_stride + x / 2;
   show<Columns / 2>(to.u + at, b.u, b.through);
   show<Columns / 2>(to.v + at, b.v, b.through);
+  if (to.opacities == nullptr) return;
+  for (i32 r = 0; r < 2; ++r)
+    show<Columns>(to.opacities + (y + r) * to.stride + x, 255 - 255 * b.through, b.through);
+}
+template <i32 Columns>
+RONDO_PIXELS void show(flat_block b, layer_planes to, i32 x, i32 y) {
+  layer_block<Columns> drawn;
+  spread<Columns>(drawn, b);
+  show<Columns>(drawn, to, x, y);
 }
 
 }  // namespace pixels

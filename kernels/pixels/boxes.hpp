@@ -76,8 +76,9 @@ RONDO_PIXELS bool is_flat(box_shape s, no_more, i32 x, i32 y) {
          (across <= s.half_width - s.radius || below <= s.half_height - s.radius);
 }
 RONDO_PIXELS ink flat_ink(box_shape s, no_more) { return s.fill; }
-template <i32 Columns>
-RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, box_shape s, no_more, i32 x, i32 y) {
+template <class Block>
+RONDO_PIXELS void paint(RONDO_PRIVATE Block& b, box_shape s, no_more, i32 x, i32 y) {
+  constexpr i32 Columns = Block::columns;
   block_coverage<Columns> covered;
   f32 const right = static_cast<f32>(x) + 0.5f - s.x, down = static_cast<f32>(y) + 0.5f - s.y;
   if (s.half_stroke > 0) {

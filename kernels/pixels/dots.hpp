@@ -39,8 +39,9 @@ RONDO_PIXELS column_span columns_of(dot_shape d, i32 y) {
   return c;
 }
 /// In one colour.
-template <i32 Columns>
-RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, dot_shape d, ink k, i32 x, i32 y) {
+template <class Block>
+RONDO_PIXELS void paint(RONDO_PRIVATE Block& b, dot_shape d, ink k, i32 x, i32 y) {
+  constexpr i32 Columns = Block::columns;
   block_coverage<Columns> covered;
   for (i32 r = 0; r < 2; ++r)
     cover_dot<Columns>(covered.of[r], static_cast<f32>(x) + 0.5f - d.x, static_cast<f32>(y + r) + 0.5f - d.y,

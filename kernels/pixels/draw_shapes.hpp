@@ -33,9 +33,9 @@ RONDO_PIXELS ink flat_ink(Shape, How) {
 
 /// Draws on `Blocks` blocks side by side, of two rows each, from (x, y) on. `how`: what all of the shapes have in
 /// common.
-template <i32 Columns, i32 Blocks, class Shape, class How>
-RONDO_PIXELS void draw_shapes(drawn_planes to, shape_list<Shape> list, How how, i32 x, i32 y) {
-  block<Columns> drawn[Blocks];
+template <i32 Columns, i32 Blocks, class Planes, class Shape, class How>
+RONDO_PIXELS void draw_shapes(Planes to, shape_list<Shape> list, How how, i32 x, i32 y) {
+  typename block_of<Planes, Columns>::type drawn[Blocks];
   flat_block flat[Blocks];
   if (Blocks == 1) clear<Columns>(drawn[0]);
   for (i32 b = 0; b < Blocks; ++b) clear(flat[b]);

@@ -41,8 +41,9 @@ struct lettering {
   RONDO_BUFFER u8 const* atlas;
   ink colour;
 };
-template <i32 Columns>
-RONDO_PIXELS void paint(RONDO_PRIVATE block<Columns>& b, glyph_shape g, lettering how, i32 x, i32 y) {
+template <class Block>
+RONDO_PIXELS void paint(RONDO_PRIVATE Block& b, glyph_shape g, lettering how, i32 x, i32 y) {
+  constexpr i32 Columns = Block::columns;
   block_coverage<Columns> covered;
   i32 const column = x - g.x + glyph_margin;  // within the margins, because the block touches the letter
   for (i32 r = 0; r < 2; ++r) {

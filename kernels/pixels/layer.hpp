@@ -7,14 +7,22 @@
 namespace rondo {
 namespace pixels {
 
+/// The opacity of the sample of colour of four pixels, the first of which are `of` and below it, `stride` further: the
+/// mean of theirs.
+RONDO_PIXELS u8 mean_opacity(RONDO_BUFFER u8 const* of, i32 stride) {
+  u16 const upper = static_cast<u16>(of[0] + of[1]), lower = static_cast<u16>(of[stride] + of[stride + 1]);
+  return static_cast<u8>(static_cast<u16>(upper + lower + 2) >> 2);
+}
+
 /// A row of a layer over a row of a plane of its own size. `opacity_step`: 1, or 2 if the plane has half as many
-/// samples as the opacities.
+/// samples as the opacities, in each direction; their rows are `stride` apart.
 RONDO_PIXELS void layer_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* layer, RONDO_BUFFER u8 const* opacity,
-                            i32 opacity_step, i32 width, i32 first, i32 step) {
+                            i32 opacity_step, i32 stride, i32 width, i32 first, i32 step) {
   if (opacity_step == 1)
     for (i32 x = first; x < width; x += step) to[x] = over(layer[x], opacity[x], to[x]);
   else
-    for (i32 x = first; x < width; x += step) to[x] = over(layer[x], opacity[2 * x], to[x]);
+    for (i32 x = first; x < width; x += step)
+      to[x] = over(layer[x], mean_opacity(opacity + 2 * x, stride), to[x]);
 }
 
 /// One colour where a mask is: `mask` has an opacity for each sample of the row, or, with a step of 2, for two.

@@ -140,9 +140,9 @@ struct stroke_styles {
 
 /// Draws strokes on `Blocks` blocks side by side, of two rows each, from (x, y) on. Unlike other shapes, the segments
 /// of a stroke depend on each other: what they cover together is blended once.
-template <i32 Columns, i32 Blocks>
-RONDO_PIXELS void draw_shapes(drawn_planes to, shape_list<segment> list, stroke_styles styles, i32 x, i32 y) {
-  block<Columns> drawn[Blocks];
+template <i32 Columns, i32 Blocks, class Planes>
+RONDO_PIXELS void draw_shapes(Planes to, shape_list<segment> list, stroke_styles styles, i32 x, i32 y) {
+  typename block_of<Planes, Columns>::type drawn[Blocks];
   block_coverage<Columns> covered[Blocks];
   if (Blocks == 1) clear<Columns>(drawn[0]);
   u32 begun = 0, used = 0;  // blocks on which something was drawn, and those that the stroke in hand covers

@@ -1,7 +1,7 @@
 // The clock of a graph: an actor that tells sources that a tick is due, at a set rate or as fast as the sinks take
 // them. It also watches all actors of the graph.
 //
-// At a set rate the host sends a `beat` in each period, or for several short ones together. Otherwise a tick is due
+// At a set rate, if paced, the host sends a `beat` in each period, or for several short ones together. Otherwise a tick is due
 // while fewer than `window` are on their way: sinks say which they have done. A tick that never reaches a sink, because
 // its frame was dropped, does not stop the clock: a later one does reach it, and if not, a `beat` of the host makes a
 // tick when none was made since the last beat. Sources with ticks of their own get none, and without others the clock
@@ -46,6 +46,8 @@ struct clock_memory {
   std::uint32_t source_count = 0, sink_count = 0, actor_count = 0;
   std::uint32_t ticked_count = 0;  // of the sources, the first so many; the others have ticks of their own
   std::uint64_t period_ns = 0;     // 0: as fast as the sinks take them
+  std::uint64_t step_ns = 0;   // without a period: between the times of two ticks; 0: they are when they are
+  std::uint64_t began_ns = 0;  // with step_ns: the time of tick 0
   std::uint64_t window = 4;
   std::uint64_t limit = 0;  // so many ticks; 0: until it is stopped
 
@@ -71,6 +73,7 @@ struct clock {
   RONDO_HD void on(context& ctx, start_clock const&) {
     for (std::uint32_t i = 0; i < memory->actor_count; ++i) ctx.watch(memory->actors[i]);
     memory->runs = memory->ticked_count != 0;
+    memory->began_ns = ctx.now_ns() - memory->made * memory->step_ns;
     if (memory->period_ns == 0) go_on(ctx);
   }
   RONDO_HD void on(context& ctx, beat const& m) {
@@ -142,7 +145,8 @@ struct clock {
   /// False: it has stopped, or is paused, or a source has no room in its mailbox.
   RONDO_HD bool make(context& ctx) {
     if (!memory->runs || memory->paused) return false;
-    tick_due const t{memory->made, ctx.now_ns()};
+    tick_due const t{memory->made,
+                     memory->step_ns != 0 ? memory->began_ns + memory->made * memory->step_ns : ctx.now_ns()};
     bool all = true;
     for (std::uint32_t i = 0; i < memory->ticked_count; ++i)
       all = ctx.tell(address<any_that_takes<tick_due>>{memory->sources[i]}, t) == errc::ok && all;

@@ -46,7 +46,9 @@ class stage_loop {
     tick t;
     if (is_source()) {
       t.number = m_.next_number;
-      t.time_ns = m_.period_ns != 0 || m_.has_own_ticks ? m_.due_time_ns : ctx_.now_ns();
+      auto const has_time = m_.period_ns != 0 || m_.step_ns != 0 || m_.has_own_ticks;
+      auto const ahead = m_.due_number - 1 - t.number;  // the time is that of the newest tick that is due
+      t.time_ns = has_time ? m_.due_time_ns - ahead * m_.step_ns : ctx_.now_ns();
     } else {
       frame const& f = trigger();
       t.number = f.number;

@@ -63,8 +63,10 @@ struct stage_memory {
   std::uint32_t sink = 0;       // its number
   std::uint32_t attempts = 3;   // to process a tick
   std::uint64_t period_ns = 0;  // of the graph's clock; 0: it runs as fast as it can
-  std::uint64_t slow_ns = 0;    // a longer time for one tick is warned of; 0: never
-  std::uint32_t device = 0;     // index in the runtime's list
+  std::uint64_t step_ns =
+      0;  // without a period: from a tick's time to the next one's; 0: it is when it begins
+  std::uint64_t slow_ns = 0;  // a longer time for one tick is warned of; 0: never
+  std::uint32_t device = 0;   // index in the runtime's list
   bool is_replica = false;
   bool takes_any = false;            // a tick as soon as one of its inputs has a frame (ports.hpp)
   bool is_sink = false;              // nobody reads its outputs

@@ -175,6 +175,26 @@ TEST_CASE("replicas take frames in turn, and their order is kept", "[streams]") 
   CHECK(g.counts(slow).processed == 599);
 }
 
+TEST_CASE("a graph that is not paced has the times of its rate, and no tick is late or skipped",
+          "[streams]") {
+  auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
+  bed b(device);
+  // A tick takes far longer than a period, but all of them far less than with a period of an hour.
+  auto const rate = GENERATE(1e5, 1.0 / 3600);
+  streams::graph g{b.rt, {.rate = rate, .ticks = 60, .paced = false}};
+  auto const from = g.add<counter>("from");
+  auto const to = g.add<checker>("to", {.spins = 100'000, .step_ns = static_cast<std::uint64_t>(1e9 / rate)});
+  g.connect(from.out<"numbers">(), to.in<"numbers">());
+  g.start();
+  REQUIRE(!g.wait(60s));
+  auto const found = b.found("graph/to");
+  CHECK(found.frames == 60);
+  CHECK(found.wrong == 0);
+  CHECK(found.missing == 0);
+  CHECK(g.counts(from).skipped == 0);
+  CHECK(g.counts(to).late == 0);
+}
+
 TEST_CASE("a source may end by itself, and the graph ends with it", "[streams]") {
   auto const device = GENERATE(as<std::string>{}, "cpu", "emulated");
   bed b(device);

@@ -77,6 +77,7 @@ struct checker {
   struct options {
     std::uint32_t added = 0;  // to each number, on the way
     std::uint32_t spins = 0;
+    std::uint64_t step_ns = 0;  // between the times of two ticks; 0: any
   };
   struct found {
     std::uint64_t frames, wrong, out_of_order, missing, last, more;
@@ -90,6 +91,8 @@ struct checker {
     auto const expected = static_cast<std::uint32_t>(in.number) + ctx.options().added;
     bool good = static_cast<bool>(in) && in.number == t.number;
     for (std::uint32_t i = 0; good && i < in.about.count; ++i) good = items(in.data)[i] == expected + i;
+    if (auto const step = ctx.options().step_ns; step != 0 && f.frames != 0 && t.since_ns != step)
+      good = false;
     if (!good) ++f.wrong;
     if (f.frames != 0 && t.number <= f.last) ++f.out_of_order;
     if (t.number > (f.frames != 0 ? f.last + 1 : 0)) f.missing += t.number - (f.frames != 0 ? f.last + 1 : 0);

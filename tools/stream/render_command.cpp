@@ -64,6 +64,7 @@ stream_file scene_of(render_options const& o) {
   auto const text = still ? o.output : with_field(o.output, "tick", "{{tick}}");
   streams::set_option(scene, fmt::format("{}.file={}", name, with_field(text, "n", "{{n}}")), "render");
   if (still && o.output.find("{tick}") == std::string::npos && scene.graph.ticks == 0) scene.graph.ticks = 1;
+  scene.graph.paced = false;  // each frame is drawn, however long that takes
   for (auto const& assignment : o.run.set) streams::set_option(scene, assignment, "--set");
   return scene;
 }
@@ -92,7 +93,7 @@ void add_render_command(CLI::App& app, int& exit_status) {
       "scene)");
   c.add_option("--set", o->run.set, "set an option: STAGE.OPTION=VALUE; the stage `rendered` writes the clip")
       ->take_all();
-  service::add_number(c, "--rate", o->run.rate, "frames per second; 0: as fast as possible", 0.0, 1e6);
+  service::add_number(c, "--rate", o->run.rate, "frames per second of the clip", 0.0, 1e6);
   service::add_number(c, "--ticks", o->run.ticks, "end after so many frames", 1, 1'000'000'000'000'000);
   c.add_option("--device", o->run.device,
                "auto, cpu, emulated, cuda, cuda:N, opencl, opencl:NAME, metal, or several with commas");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "actors/video/ffmpeg/video_errors.hpp"
+#include "kernels/pixels/layer.hpp"
 #include "runtime/text/shown_url.hpp"
 
 namespace rondo::video {
@@ -96,7 +97,7 @@ std::byte const* encoder_pictures::without_premultiplication(std::byte const* da
       auto* const row = planes.of[p].row(y);
       auto const* const opacity = planes.of[3].row(shrink * y);
       for (std::int32_t x = 0; x < planes.of[p].width; ++x) {
-        int const a = opacity[shrink * x];
+        int const a = p == 0 ? opacity[x] : pixels::mean_opacity(opacity + 2 * x, planes.of[3].stride);
         row[x] = static_cast<std::uint8_t>(a == 0 ? (p == 0 ? 16 : 128)
                                                   : std::min((row[x] * 255 + a / 2) / a, 255));
       }

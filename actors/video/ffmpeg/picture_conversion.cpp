@@ -9,7 +9,7 @@
 #include "actors/video/ffmpeg/light_metadata.hpp"
 #include "actors/video/ffmpeg/video_errors.hpp"
 #include "actors/video/pixels/rates.hpp"
-#include "kernels/pixels/portable.hpp"
+#include "kernels/pixels/layer.hpp"
 
 extern "C" {
 #include <libavutil/display.h>
@@ -283,9 +283,10 @@ void picture_conversion::copy(AVFrame const& from, std::byte* to) const {
     for (std::int32_t y = 0; y < plane.height; ++y) {
       auto* const row = plane.row(y);
       auto const* const opacity = planes.of[3].row(shrink * y);
-      for (std::int32_t x = 0; x < plane.width; ++x)
-        row[x] = static_cast<std::uint8_t>(
-            pixels::over_255(static_cast<pixels::u16>(row[x] * opacity[shrink * x])));
+      for (std::int32_t x = 0; x < plane.width; ++x) {
+        auto const of = p == 0 ? opacity[x] : pixels::mean_opacity(opacity + 2 * x, planes.of[3].stride);
+        row[x] = static_cast<std::uint8_t>(pixels::over_255(static_cast<pixels::u16>(row[x] * of)));
+      }
     }
   }
 }

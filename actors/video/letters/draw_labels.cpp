@@ -34,11 +34,10 @@ draw_labels::host::host(options const& o, streams::spec_of<draw_labels> const& s
 }
 draw_labels::host::~host() = default;
 
-void draw_labels::take(streams::stage_context<draw_labels>& ctx, streams::tick const&,
-                       colour_description const& of) {
+void draw_labels::take(streams::stage_context<draw_labels>& ctx, streams::tick const&, image const& on) {
   auto const& o = ctx.options();
   host_ = &ctx.host();
-  colour_ = ink_of(o.colour, o.opacity, of);
+  colour_ = ink_of(o.colour, o.opacity, on);
   host_->letters_.clear();
   auto const label = [&](std::uint32_t id, float x, float y) {
     if (!is_drawable(x) || !is_drawable(y)) return;

@@ -47,7 +47,7 @@ struct draw_labels : drawn_items<draw_labels, pixels::glyph_shape> {
     std::uint32_t most_ = 0;
   };
 
-  void take(streams::stage_context<draw_labels>& ctx, streams::tick const&, colour_description const& of);
+  void take(streams::stage_context<draw_labels>& ctx, streams::tick const&, image const& on);
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(host_->letters_.size()); }
   std::uint32_t most() const noexcept { return host_->most_; }
   static std::uint32_t shapes_of_item(options const&) noexcept { return 1; }

@@ -51,7 +51,7 @@ struct file_sink {
              "looks ahead at no pictures: at 4K 250 MB less, and files up to 1.7 times as large");
     }
   };
-  static bool takes(image const&) { return true; }
+  static bool takes(image const& about) { return !about.is_layer(); }
   static bool takes(sound const&) { return true; }
   static constexpr bool takes_any = true;  // pictures and sound come as they come
   static constexpr auto where = streams::works::on_host;

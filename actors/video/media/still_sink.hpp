@@ -34,7 +34,7 @@ struct still_sink {
              "Enter");
     }
   };
-  static bool takes(image const&) { return true; }
+  static bool takes(image const& about) { return !about.is_layer(); }
   static constexpr auto where = streams::works::on_host;
   static void spec(options const& o, streams::spec_of<still_sink>& s);
   struct host {

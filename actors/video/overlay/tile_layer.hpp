@@ -16,12 +16,13 @@
 #include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/pixels/image_view.hpp"
 #include "kernels/base/team.hpp"
+#include "kernels/pixels/kernels.hpp"
 
 namespace rondo::video {
 
 /// Draws a tile's shapes: whole on a host's thread, otherwise a lane's share, in blocks of 2x2 pixels.
-template <class Shape, class How>
-RONDO_HD void draw_tile(team const& t, pixels::drawn_planes const& to, pixels::shape_list<Shape> const& list,
+template <class Planes, class Shape, class How>
+RONDO_HD void draw_tile(team const& t, Planes const& to, pixels::shape_list<Shape> const& list,
                         How const& how, std::int32_t x, std::int32_t y) {
 #if !defined(__CUDA_ARCH__)
   if (t.lanes() == 1) return whole_tiles::draw(to, list, how, x, y);
@@ -98,8 +99,8 @@ class tile_layer {
   /// How many tiles there are to draw.
   RONDO_HD std::uint32_t touched() const noexcept { return touched_; }
   /// Draws the n-th of them. `how`: what its shapes have in common. Lanes share it.
-  template <class How>
-  RONDO_HD void draw(team const& t, pixels::drawn_planes const& to, How const& how, std::uint32_t n) const {
+  template <class Planes, class How>
+  RONDO_HD void draw(team const& t, Planes const& to, How const& how, std::uint32_t n) const {
     auto const tile = bins_.touched[n];
     auto const begin = bins_.begins[tile], end = bins_.begins[tile + 1];
     auto const x = static_cast<std::int32_t>(tile) % grid_.columns * pixels::tile_side,
@@ -110,6 +111,17 @@ class tile_layer {
                 y);
     if (auto const rest = groups_ * each_ - unbinned_; rest != 0)
       draw_tile(t, to, list{nullptr, shapes_ + unbinned_, static_cast<std::int32_t>(rest)}, how, x, y);
+  }
+  /// Where the tables are that drawing reads, for a player. `memory`: the block.
+  void say_where(std::byte const* memory, pixels::tiles_work& w) const noexcept {
+    auto const at = [&](void const* table) {
+      return static_cast<pixels::u32>(static_cast<std::byte const*>(table) - memory);
+    };
+    w.tile_columns = grid_.columns;
+    w.touched = at(bins_.touched), w.begins = at(bins_.begins), w.numbers = at(bins_.shapes);
+    w.shapes = at(shapes_);
+    w.first_unbinned = unbinned_;
+    w.unbinned = static_cast<pixels::i32>(groups_ * each_ - unbinned_);
   }
 
  private:

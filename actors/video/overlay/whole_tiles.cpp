@@ -1,6 +1,8 @@
 // CMakeLists.txt compiles this file with options with which its loops of a fixed length are vectorised.
 #include "actors/video/overlay/whole_tiles.hpp"
 
+#include <initializer_list>
+
 #include "actors/video/pixels/clones.hpp"
 
 namespace rondo::video::whole_tiles {
@@ -24,6 +26,13 @@ RONDO_PIXELS void fetch(drawn_planes const& to, i32 x, i32 row) {
   __builtin_prefetch(to.u + row / 2 * to.colour_stride + x / 2, 1);
   __builtin_prefetch(to.v + row / 2 * to.colour_stride + x / 2, 1);
 }
+RONDO_PIXELS void fetch(layer_planes const& to, i32 x, i32 row) {
+  for (i32 r = row; r < row + 2; ++r)
+    for (auto* const plane : {to.red, to.green, to.blue, to.opacities}) {
+      __builtin_prefetch(plane + r * to.stride + x, 1);
+      __builtin_prefetch(plane + r * to.stride + x + 32, 1);
+    }
+}
 
 /// Those of a list that may cover some of the rows [first, last). `numbers`: for at least as many as the list has.
 template <class Shape>
@@ -40,9 +49,8 @@ RONDO_PIXELS shape_list<Shape> those_within(shape_list<Shape> const& list, f32 f
 }
 
 /// Band by band, so that a pair of rows looks only at shapes near it.
-template <class Shape, class How>
-RONDO_PIXELS void each_band(drawn_planes const& to, shape_list<Shape> const& list, How const& how, i32 x,
-                            i32 y) {
+template <class Planes, class Shape, class How>
+RONDO_PIXELS void each_band(Planes const& to, shape_list<Shape> const& list, How const& how, i32 x, i32 y) {
   constexpr auto columns = columns_of_block<Shape>;
   constexpr i32 most = 1024;
   u32 numbers[most];
@@ -75,6 +83,21 @@ RONDO_CLONES void draw(drawn_planes const& to, shape_list<glyph_shape> const& li
   each_band(to, list, how, x, y);
 }
 RONDO_CLONES void draw(drawn_planes const& to, shape_list<box_shape> const& list, no_more how, i32 x, i32 y) {
+  each_band(to, list, how, x, y);
+}
+RONDO_CLONES void draw(layer_planes const& to, shape_list<segment> const& list, stroke_styles const& styles,
+                       i32 x, i32 y) {
+  each_band(to, list, styles, x, y);
+}
+RONDO_CLONES void draw(layer_planes const& to, shape_list<dot_shape> const& list, ink const& colour, i32 x,
+                       i32 y) {
+  each_band(to, list, colour, x, y);
+}
+RONDO_CLONES void draw(layer_planes const& to, shape_list<glyph_shape> const& list, lettering const& how,
+                       i32 x, i32 y) {
+  each_band(to, list, how, x, y);
+}
+RONDO_CLONES void draw(layer_planes const& to, shape_list<box_shape> const& list, no_more how, i32 x, i32 y) {
   each_band(to, list, how, x, y);
 }
 

@@ -17,5 +17,13 @@ void draw(pixels::drawn_planes const& to, pixels::shape_list<pixels::glyph_shape
           pixels::lettering const& how, pixels::i32 x, pixels::i32 y);
 void draw(pixels::drawn_planes const& to, pixels::shape_list<pixels::box_shape> const& list, pixels::no_more,
           pixels::i32 x, pixels::i32 y);
+void draw(pixels::layer_planes const& to, pixels::shape_list<pixels::segment> const& list,
+          pixels::stroke_styles const& styles, pixels::i32 x, pixels::i32 y);
+void draw(pixels::layer_planes const& to, pixels::shape_list<pixels::dot_shape> const& list,
+          pixels::ink const& colour, pixels::i32 x, pixels::i32 y);
+void draw(pixels::layer_planes const& to, pixels::shape_list<pixels::glyph_shape> const& list,
+          pixels::lettering const& how, pixels::i32 x, pixels::i32 y);
+void draw(pixels::layer_planes const& to, pixels::shape_list<pixels::box_shape> const& list, pixels::no_more,
+          pixels::i32 x, pixels::i32 y);
 
 }  // namespace rondo::video::whole_tiles

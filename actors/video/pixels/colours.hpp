@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
+#include "kernels/pixels/blend.hpp"
 #include "kernels/pixels/shapes.hpp"
 
 namespace rondo::video {
@@ -47,6 +48,20 @@ RONDO_HD constexpr brightness_shares shares_of(std::uint8_t matrix) {
     default:
       return {2990, 1140};
   }
+}
+
+/// The same for drawing in red, green and blue.
+RONDO_HD constexpr pixels::colour_matrix matrix_of(colour_description const& of) {
+  auto const shares = shares_of(of.matrix);
+  auto const red = static_cast<float>(shares.red) / 10'000, blue = static_cast<float>(shares.blue) / 10'000;
+  auto const bright = of.is_full != 0 ? 255.F : 219.F, colour = of.is_full != 0 ? 255.F : 224.F;
+  return {red,
+          1 - red - blue,
+          blue,
+          of.is_full != 0 ? 0.F : 16.F,
+          bright,
+          colour / (2 * (1 - blue)),
+          colour / (2 * (1 - red))};
 }
 
 /// In whole numbers, so that every device finds the same.

@@ -1,11 +1,13 @@
 // The frames of video stages: pictures with one plane for brightness and two of half the size for colour (I420),
-// perhaps with opacities; and what a picture is besides its samples: what they mean, how fast pictures follow each
+// perhaps with opacities; layers in red, green and blue; and what a picture is besides its samples: what they mean, how fast pictures follow each
 // other, and how they are to be shown. Each stage passes that on, or says what it has changed.
 #pragma once
 
+#include <iterator>
 #include <string>
 
 #include "actors/video/pixels/image_view.hpp"
+#include "kernels/pixels/block.hpp"
 #include "kernels/streams/frame.hpp"
 
 namespace rondo::video {
@@ -14,7 +16,15 @@ enum class pixel_format : std::uint32_t {
   i420,     // 8 bits a sample
   i420a,    // the same with a plane of opacities, with which the other planes are premultiplied
   i420_10,  // 10 bits a sample, in 16; only for stages that say that they take it
+  rgba_f16,  // a layer: red, green, blue and opacity from 0 to 1, premultiplied, 16-bit floats; only for stages that say
+             // that they take it
 };
+
+/// As options have it.
+constexpr char const* name_of(pixel_format f) noexcept {
+  constexpr char const* names[] = {"i420", "i420a", "i420_10", "rgba_f16"};
+  return static_cast<std::uint32_t>(f) < std::size(names) ? names[static_cast<std::uint32_t>(f)] : "unknown";
+}
 
 /// What samples mean, by the numbers of ITU-T H.273, which FFmpeg has, too; 2: not said.
 struct colour_description {
@@ -25,6 +35,9 @@ struct colour_description {
 
 /// Whether a picture is two fields, of odd and of even rows, and which one is earlier.
 enum class field_order : std::uint8_t { progressive, top_first, bottom_first };
+
+/// Samples from row to row of a layer: whole tiles.
+RONDO_HD constexpr std::int32_t layer_stride(std::int32_t width) noexcept { return (width + 63) / 64 * 64; }
 
 /// A picture of `width` by `height` pixels. Its planes follow each other, with rows padded to 64 bytes (carve_frame).
 struct image {
@@ -41,12 +54,17 @@ struct image {
 
   RONDO_HD std::uint64_t bytes() const noexcept {
     if (format == pixel_format::i420_10) return frame_bytes(2 * width, height);
+    if (format == pixel_format::rgba_f16)
+      return 4 * sizeof(std::uint16_t) * std::uint64_t(layer_stride(width)) * std::uint64_t(height);
     auto const opacities =
         format == pixel_format::i420a ? std::uint64_t(width + 63) / 64 * 64 * std::uint64_t(height) : 0;
     return frame_bytes(width, height) + opacities;
   }
   /// Whether it is what every stage takes.
-  RONDO_HD bool is_plain() const noexcept { return format != pixel_format::i420_10; }
+  RONDO_HD bool is_plain() const noexcept {
+    return format == pixel_format::i420 || format == pixel_format::i420a;
+  }
+  RONDO_HD bool is_layer() const noexcept { return format == pixel_format::rgba_f16; }
   /// Whether pictures of the other kind have their samples where those of this kind have them.
   RONDO_HD bool fits(image const& other) const noexcept {
     return other.width == width && other.height == height && other.format == format;
@@ -66,7 +84,7 @@ struct image {
   void describe(auto& option) {
     option("width", width, "of the pictures, in pixels; to be given", 0, 16384);
     option("height", height, "of the pictures, in pixels; to be given", 0, 16384);
-    option.choice("format", format, "planes of a picture", {"i420", "i420a", "i420_10"});
+    option.choice("format", format, "planes of a picture", {"i420", "i420a", "i420_10", "rgba_f16"});
   }
   friend bool operator==(image const&, image const&) = default;
 };
@@ -97,6 +115,20 @@ RONDO_HD inline planes planes_at(image const& about, std::byte const* data) {
                                          static_cast<std::size_t>(about.height)),
                about.width, about.height, f.y.stride};
   return p;
+}
+
+/// As what is drawn on (kernels/pixels/block.hpp).
+RONDO_HD inline pixels::drawn_planes drawn_planes_at(image const& about, std::byte const* data) {
+  auto const p = planes_at(about, data);
+  return {p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,
+          p.of[1].stride, about.width,  about.height, p.of[3].data};
+}
+/// Of a layer (rgba_f16).
+RONDO_HD inline pixels::layer_planes layer_planes_at(image const& about, std::byte const* data) {
+  auto const stride = layer_stride(about.width);
+  auto const plane = static_cast<std::size_t>(stride) * static_cast<std::size_t>(about.height);
+  auto* const first = reinterpret_cast<pixels::u16*>(const_cast<std::byte*>(data));
+  return {first, first + plane, first + 2 * plane, first + 3 * plane, stride, about.width, about.height};
 }
 
 /// The same without the opacities, as the functions of movement take it.

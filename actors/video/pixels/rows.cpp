@@ -42,8 +42,16 @@ void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& 
 }
 
 RONDO_CLONES void layer(u8* __restrict to, u8 const* __restrict layer, u8 const* __restrict opacity,
-                        i32 opacity_step, i32 width) {
-  pixels::layer_row(to, layer, opacity, opacity_step, width, 0, 1);
+                        i32 opacity_step, i32 stride, i32 width) {
+  pixels::layer_row(to, layer, opacity, opacity_step, stride, width, 0, 1);
+}
+RONDO_CLONES void blend(pixels::drawn_planes const& to, pixels::drawn_planes const& layer,
+                        pixels::blending const& how, i32 y) {
+  pixels::blend_rows(to, layer, how, y, 0, 1);
+}
+RONDO_CLONES void blend(pixels::drawn_planes const& to, pixels::layer_planes const& layer,
+                        pixels::blending const& how, i32 y) {
+  pixels::blend_rows(to, layer, how, y, 0, 1);
 }
 RONDO_CLONES void mask(u8* __restrict to, u8 const* __restrict mask, i32 mask_step, u8 value, i32 width) {
   pixels::mask_row(to, mask, mask_step, value, width, 0, 1);

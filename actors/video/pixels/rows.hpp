@@ -4,6 +4,7 @@
 
 #include "kernels/base/team.hpp"
 #include "kernels/pixels/background.hpp"
+#include "kernels/pixels/blend.hpp"
 #include "kernels/pixels/blur.hpp"
 #include "kernels/pixels/layer.hpp"
 #include "kernels/pixels/pattern.hpp"
@@ -20,7 +21,11 @@ void pattern(u8* to, pixels::plane_kind plane, pixels::pattern_shape const& s, i
 void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
                pixels::blur_weights const& w);
 void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& w);
-void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 width);
+void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 stride, i32 width);
+void blend(pixels::drawn_planes const& to, pixels::drawn_planes const& layer, pixels::blending const& how,
+           i32 y);
+void blend(pixels::drawn_planes const& to, pixels::layer_planes const& layer, pixels::blending const& how,
+           i32 y);
 void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width);
 void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
           pixels::band_colours const& colours, i32 width);
@@ -82,12 +87,22 @@ class rows {
       pixels::blur_across<decltype(radius)::value>(to, from, width, w, first_, step_);
     });
   }
-  RONDO_CALL RONDO_HD void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step,
+  RONDO_CALL RONDO_HD void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 stride,
                                  i32 width) const {
 #if !defined(__CUDA_ARCH__)
-    if (step_ == 1) return whole_rows::layer(to, layer, opacity, opacity_step, width);
+    if (step_ == 1) return whole_rows::layer(to, layer, opacity, opacity_step, stride, width);
 #endif
-    pixels::layer_row(to, layer, opacity, opacity_step, width, first_, step_);
+    pixels::layer_row(to, layer, opacity, opacity_step, stride, width, first_, step_);
+  }
+  /// Two rows, from an even one on.
+  RONDO_EITHER_SIDE
+  template <class Layer>
+  RONDO_CALL RONDO_HD void blend(pixels::drawn_planes const& to, Layer const& layer,
+                                 pixels::blending const& how, i32 y) const {
+#if !defined(__CUDA_ARCH__)
+    if (step_ == 1) return whole_rows::blend(to, layer, how, y);
+#endif
+    pixels::blend_rows(to, layer, how, y, first_, step_);
   }
   RONDO_CALL RONDO_HD void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width) const {
 #if !defined(__CUDA_ARCH__)

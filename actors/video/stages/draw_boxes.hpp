@@ -23,12 +23,12 @@ struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
   };
   static void spec(options const& o, streams::spec_of<draw_boxes>& s);
 
-  RONDO_HD void take(auto& ctx, streams::tick const&, colour_description const& of) noexcept {
+  RONDO_HD void take(auto& ctx, streams::tick const&, image const& on) noexcept {
     auto const in = ctx.template input<"boxes">();
     boxes_ = {in.about, in.data};
     auto const& o = ctx.options();
-    stroke_ = ink_of(o.colour, o.opacity, of);
-    fill_ = ink_of(o.fill.text[0] == 0 ? o.colour : o.fill, o.fill_opacity, of);
+    stroke_ = ink_of(o.colour, o.opacity, on);
+    fill_ = ink_of(o.fill.text[0] == 0 ? o.colour : o.fill, o.fill_opacity, on);
   }
   RONDO_HD std::uint32_t count() const noexcept { return boxes_.size(); }
   RONDO_HD std::uint32_t most() const noexcept { return boxes_.most(); }
@@ -42,6 +42,9 @@ struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
            o.roundness * shorter, o.stroke_px / 2,   fill_,      stroke_};
   }
   RONDO_HD static pixels::no_more how() noexcept { return {}; }
+  auto const& kernel(bool is_layer, pixels::tiles_work&) const noexcept {
+    return is_layer ? pixels::layer_boxes_kernel : pixels::boxes_kernel;
+  }
 
  private:
   list_view<box> boxes_;

@@ -31,7 +31,7 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"edges", edges>,
                                streams::out<"video", image, "video">>;
 
-  RONDO_HD void take(auto& ctx, streams::tick const& t, colour_description const& of) noexcept {
+  RONDO_HD void take(auto& ctx, streams::tick const& t, image const& on) noexcept {
     auto const in = ctx.template input<"edges">();
     edges_ = {in.about, in.data};
     tick_ = static_cast<std::uint32_t>(t.number);
@@ -39,9 +39,9 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
     auto const half = o.width_px / 2;
     strokes_ = strokes(ctx.options());
     // Coverage falls from the middle line to as far as the glow reaches.
-    styles_[0] = {ink_of(o.colour, o.glow_opacity, of), (half + o.glow_px) / 2, half + o.glow_px,
+    styles_[0] = {ink_of(o.colour, o.glow_opacity, on), (half + o.glow_px) / 2, half + o.glow_px,
                   pixels::end_round, 1};
-    styles_[strokes_ - 1] = {ink_of(o.colour, o.opacity, of), half, 1, o.ends, 0};
+    styles_[strokes_ - 1] = {ink_of(o.colour, o.opacity, on), half, 1, o.ends, 0};
   }
   RONDO_HD std::uint32_t count() const noexcept { return edges_.size(); }
   RONDO_HD std::uint32_t most() const noexcept { return edges_.most(); }
@@ -63,6 +63,12 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
   RONDO_HD pixels::stroke_styles how() const noexcept {
     return {styles_, static_cast<std::int32_t>(strokes_)};
   }
+  RONDO_HD void carve(carver& memory) noexcept { styles_ = memory.take<pixels::stroke_style>(2); }
+  auto const& kernel(bool is_layer, pixels::tiles_work& work) const noexcept {
+    work.styles = 0;  // carved first
+    work.style_count = static_cast<std::int32_t>(strokes_);
+    return is_layer ? pixels::layer_strokes_kernel : pixels::strokes_kernel;
+  }
 
  private:
   RONDO_HD static std::uint32_t strokes(auto const& o) noexcept { return o.stroke.glow_px > 0 ? 2 : 1; }
@@ -70,7 +76,8 @@ struct drawn_edges : drawn_items<Stage, pixels::segment> {
   // Of the picture in hand.
   list_view<edge> edges_;
   std::uint32_t tick_ = 0, strokes_ = 1;
-  pixels::stroke_style styles_[2];  // of all edges: of the glow, if there is one, and of the line
+  pixels::stroke_style* styles_ =
+      nullptr;  // two, of all edges: of the glow, if there is one, and of the line
 };
 
 /// Draws each edge as a straight line.

@@ -26,11 +26,11 @@ struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
   };
   static void spec(options const& o, streams::spec_of<draw_particles>& s);
 
-  RONDO_HD void take(auto& ctx, streams::tick const& t, colour_description const& of) noexcept {
+  RONDO_HD void take(auto& ctx, streams::tick const& t, image const& on) noexcept {
     auto const in = ctx.template input<"points">();
     points_ = {in.about, in.data};
     tick_ = static_cast<std::uint32_t>(t.number);
-    colour_ = ink_of(ctx.options().colour, 1, of);
+    colour_ = ink_of(ctx.options().colour, 1, on);
   }
   RONDO_HD std::uint32_t count() const noexcept { return points_.size(); }
   RONDO_HD std::uint32_t most() const noexcept { return points_.most(); }
@@ -52,6 +52,10 @@ struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
     }
   }
   RONDO_HD pixels::ink const& how() const noexcept { return colour_; }
+  auto const& kernel(bool is_layer, pixels::tiles_work& work) const noexcept {
+    work.colour = colour_;
+    return is_layer ? pixels::layer_dots_kernel : pixels::dots_kernel;
+  }
 
  private:
   // Of the picture in hand.

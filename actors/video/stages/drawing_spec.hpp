@@ -19,15 +19,13 @@ void specify_drawing(typename Stage::options const& o, std::uint64_t most, strea
       return s.refuse(std::string("the colour is '") + text.c_str() +
                       "'; it must be red, green and blue, such as #ff8000");
   if (auto const* const why = picture.error()) return s.refuse(to_text(picture) + ": " + why);
-  if (picture.format != pixel_format::i420)
-    return s.refuse("the picture has opacities (" + to_text(picture) +
-                    "): it is drawn over pictures without them");
   auto const each = Stage::shapes_of_item(o);
   constexpr auto limit = tile_layer<Shape>::most_shapes;
   if (most * each > limit)
     return s.refuse("a list of " + std::to_string(most) + " items, each drawn in " + std::to_string(each) +
                     " pieces, has more than " + std::to_string(limit) + " pieces: make one of them smaller");
   carver measure(nullptr);
+  Stage{}.carve(measure);
   tile_layer<Shape>(measure, static_cast<std::uint32_t>(most * each), picture.width, picture.height);
   s.scratch(measure.used());
 }

@@ -4,6 +4,8 @@
 // an item touches (actors/video/overlay/tile_layer.hpp). All other tiles are neither read nor written.
 #pragma once
 
+#include <algorithm>
+
 #include "actors/video/movement/actor_lanes.hpp"
 #include "actors/video/overlay/lists.hpp"
 #include "actors/video/overlay/tile_layer.hpp"
@@ -18,11 +20,13 @@ namespace rondo::video {
 using colour_text = streams::option_text<8>;
 
 /// As samples of such pictures.
-RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity,
-                                   colour_description const& of) noexcept {
+RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity, image const& on) noexcept {
   rgb c{};
   read_colour(text.text, c);  // `spec` has seen that it is one
-  auto const s = samples_of(c, of);
+  if (on.is_layer())
+    return {static_cast<float>(c.r) / 255, static_cast<float>(c.g) / 255, static_cast<float>(c.b) / 255,
+            opacity};
+  auto const s = samples_of(c, on.colours);
   return {static_cast<float>(s.y), static_cast<float>(s.u), static_cast<float>(s.v), opacity};
 }
 
@@ -30,25 +34,61 @@ RONDO_HD inline pixels::ink ink_of(colour_text const& text, float opacity,
 RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <= 1e6F; }
 
 /// `Stage` has
-///   take(context, tick, colours)    takes what is to be drawn on a picture whose samples mean `colours`, from the
-///                                   stage's context: its input and its options
+///   take(context, tick, image)      takes what is to be drawn on such a picture, from the stage's context: its input
+///                                   and its options
 ///   count(), most()                 how many items that is, and may be
 ///   shapes_of_item(options)         how many shapes an item consists of
 ///   make(options, n, shapes)        the shapes of item n
+///   carve(memory)                   perhaps: takes memory that the device of its pictures can read
+///   kernel(is_layer, work)          perhaps: what a player draws its shapes with, for which it completes the work
 ///   how()                           what all of them have in common (kernels/pixels/draw_shapes.hpp)
 template <class Stage, class Shape>
 struct drawn_items {
   static constexpr bool cooperative = true;
   static constexpr std::uint32_t phases = 3;
+  static bool takes(image const& about) { return about.is_plain() || about.is_layer(); }
 
+  /// Drawing may be played; what comes before it is little work.
+  bool kernels(streams::stage_context<Stage>& ctx, streams::tick const&, std::uint32_t phase,
+               kernel_list& list) requires requires(Stage const& s, pixels::tiles_work& w) {
+    s.kernel(true, w);
+  }
+  {
+    if (phase != drawing || tiles_of_.touched() == 0) return false;
+    pixels::tiles_work work{};
+    auto const at = [&](auto const* plane, std::int32_t stride) {
+      return pixels::plane_place{static_cast<pixels::u32>(reinterpret_cast<std::byte const*>(plane) - data_),
+                                 stride};
+    };
+    auto const& p = picture_;
+    auto const& l = layer_;
+    if (is_layer_) {
+      pixels::plane_place const planes[] = {at(l.red, l.stride), at(l.green, l.stride), at(l.blue, l.stride),
+                                            at(l.opacities, l.stride)};
+      std::copy(planes, planes + 4, work.planes);
+      work.width = l.width, work.height = l.height;
+    } else {
+      pixels::plane_place const planes[] = {at(p.y, p.stride), at(p.u, p.colour_stride),
+                                            at(p.v, p.colour_stride)};
+      std::copy(planes, planes + 3, work.planes);
+      work.has_opacities = p.opacities != nullptr;
+      if (work.has_opacities != 0) work.planes[3] = at(p.opacities, p.stride);
+      work.width = p.width, work.height = p.height;
+    }
+    tiles_of_.say_where(ctx.scratch(), work);
+    constexpr std::uint32_t pairs = pixels::tile_side / 2;
+    auto const& kernel = static_cast<Stage const&>(*this).kernel(is_layer_, work);
+    list.add(kernel, work, {{data_, ctx.scratch()}}, tiles_of_.touched() * pairs, pairs);
+    return true;
+  }
   RONDO_HD std::uint32_t tiles(streams::stage_context<Stage>& ctx, streams::tick const& t,
                                std::uint32_t phase) {
     if (phase == counting && !begin(ctx, t)) return 0;
     auto const& stage = static_cast<Stage const&>(*this);
     by_one(ctx, [&] {
-      if (phase == counting) tiles_ = layer_.begin(stage.count(), Stage::shapes_of_item(ctx.options()));
-      if (phase == putting) tiles_ = layer_.join();
-      if (phase == drawing) tiles_ = (layer_.touched() + tiles_at_once - 1) / tiles_at_once;
+      if (phase == counting) tiles_ = tiles_of_.begin(stage.count(), Stage::shapes_of_item(ctx.options()));
+      if (phase == putting) tiles_ = tiles_of_.join();
+      if (phase == drawing) tiles_ = (tiles_of_.touched() + tiles_at_once - 1) / tiles_at_once;
     });
     return tiles_;
   }
@@ -56,16 +96,20 @@ struct drawn_items {
                      std::uint32_t number) {
     auto const& stage = static_cast<Stage const&>(*this);
     if (phase == drawing) {
-      for (auto n = number * tiles_at_once; n < (number + 1) * tiles_at_once && n < layer_.touched(); ++n)
-        layer_.draw(ctx.team(), to_, stage.how(), n);
+      for (auto n = number * tiles_at_once; n < (number + 1) * tiles_at_once && n < tiles_of_.touched(); ++n)
+        if (is_layer_)
+          tiles_of_.draw(ctx.team(), layer_, stage.how(), n);
+        else
+          tiles_of_.draw(ctx.team(), picture_, stage.how(), n);
       return;
     }
     by_one(ctx, [&] {
-      if (phase == putting) return layer_.put(number);
-      layer_.count(number, [&](std::uint32_t n, Shape* shapes) { stage.make(ctx.options(), n, shapes); });
+      if (phase == putting) return tiles_of_.put(number);
+      tiles_of_.count(number, [&](std::uint32_t n, Shape* shapes) { stage.make(ctx.options(), n, shapes); });
     });
   }
   RONDO_HD void process(streams::stage_context<Stage>&, streams::tick const&) {}
+  RONDO_HD void carve(carver&) noexcept {}
 
  private:
   enum : std::uint32_t { counting, putting, drawing };
@@ -76,19 +120,27 @@ struct drawn_items {
     if (!to) return false;
     by_one(ctx, [&] {
       auto& stage = static_cast<Stage&>(*this);
-      stage.take(ctx, t, to.about.colours);
-      auto const p = planes_at(to.about, to.data);
-      to_ = {p.of[0].data,   p.of[1].data,   p.of[2].data,   p.of[0].stride,
-             p.of[1].stride, to.about.width, to.about.height};
       carver memory(ctx.scratch());
-      layer_ = {memory, stage.most() * Stage::shapes_of_item(ctx.options()), to.about.width, to.about.height};
+      stage.carve(memory);
+      stage.take(ctx, t, to.about);
+      data_ = to.data;
+      is_layer_ = to.about.is_layer();
+      if (is_layer_)
+        layer_ = layer_planes_at(to.about, to.data);
+      else
+        picture_ = drawn_planes_at(to.about, to.data);
+      tiles_of_ = {memory, stage.most() * Stage::shapes_of_item(ctx.options()), to.about.width,
+                   to.about.height};
     });
     return true;
   }
 
   // Of the picture in hand.
-  pixels::drawn_planes to_;
-  tile_layer<Shape> layer_;
+  std::byte* data_;
+  pixels::drawn_planes picture_;
+  pixels::layer_planes layer_;  // if it is one
+  bool is_layer_ = false;
+  tile_layer<Shape> tiles_of_;
   std::uint32_t tiles_ = 0;
 };
 

@@ -11,10 +11,11 @@ namespace rondo::streams {
 template <>
 struct network_frame<video::image> {
   static std::string text(video::image const& i) {
-    auto const* const format = i.format == video::pixel_format::i420    ? " i420"
-                               : i.format == video::pixel_format::i420a ? " i420a"
-                                                                        : " i420_10";
-    return std::to_string(i.width).append("x").append(std::to_string(i.height)).append(format);
+    return std::to_string(i.width)
+        .append("x")
+        .append(std::to_string(i.height))
+        .append(" ")
+        .append(video::name_of(i.format));
   }
   static bool fits(video::image const& agreed, video::image const& about) { return agreed.fits(about); }
 };

@@ -9,6 +9,7 @@
 #include "actors/video/stages/drawing_spec.hpp"
 #include "actors/video/stages/frame_rate.hpp"
 #include "actors/video/stages/knn_graph.hpp"
+#include "actors/video/stages/layer.hpp"
 #include "actors/video/stages/movement.hpp"
 #include "actors/video/stages/sinks.hpp"
 #include "actors/video/stages/test_pattern.hpp"
@@ -44,7 +45,7 @@ std::string matrix_of(image const& i) {
 
 std::string to_text(image const& i) {
   auto text = size_of(i);
-  text += i.format == pixel_format::i420 ? " i420" : i.format == pixel_format::i420a ? " i420a" : " i420_10";
+  text.append(" ").append(name_of(i.format));
   auto const add = [&text](std::string const& part, char const* after = "") {
     if (!part.empty()) text.append(", ").append(part).append(after);
   };
@@ -84,11 +85,11 @@ void blur::spec(options const&, streams::spec_of<blur>& s) {
 
 void compositor::spec(options const& o, streams::spec_of<compositor>& s) {
   if (s.in<"video">()->format != pixel_format::i420)
-    return s.refuse("the lowest picture has opacities: give it to a layer");
+    return s.refuse("the lowest picture has opacities: give it to a layer, over a picture without them");
   auto const below = *s.in<"video">();
   image const* const layers[] = {s.in<"layer1">(), s.in<"layer2">(), s.in<"layer3">(), s.in<"layer4">()};
   for (auto const* const layer : layers) {
-    if (layer == nullptr) continue;
+    if (layer == nullptr || layer->is_layer()) continue;  // red, green and blue mean the same everywhere
     bool const both_said = layer->colours.matrix != 2 && below.colours.matrix != 2;
     if (layer->colours.is_full != below.colours.is_full ||
         (both_said && matrix_of(*layer) != matrix_of(below)))
@@ -101,6 +102,15 @@ void compositor::spec(options const& o, streams::spec_of<compositor>& s) {
   for (auto const& at : o.at)
     if (at.x % 2 != 0 || at.y % 2 != 0)
       return s.refuse("a layer is at an odd place: colours have half as many samples, so places are even");
+}
+
+void layer::spec(options const& o, streams::spec_of<layer>& s) {
+  auto const* const like = s.in<"like">();
+  auto const about = made(o, like);
+  if (like == nullptr && (o.width == 0 || o.height == 0))
+    return s.refuse("it needs a width and a height, or a picture at its input 'like'");
+  if (auto const* const why = about.error()) return s.refuse(size_of(about) + ": " + why);
+  s.out<"video">(about);
 }
 
 void waveform::spec(options const&, streams::spec_of<waveform>& s) {

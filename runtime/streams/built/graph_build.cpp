@@ -66,7 +66,8 @@ bool built_graph::is_ticked(stage_instance const& s) const {
   return is_source(s) && !plan_.stages[s.stage].kind->has_own_ticks;
 }
 bool built_graph::is_sink(stage_instance const& s) const { return s.transfer == nullptr && s.writes.empty(); }
-std::uint64_t built_graph::period_ns() const noexcept {
+std::uint64_t built_graph::period_ns() const noexcept { return options_.paced ? step_ns() : 0; }
+std::uint64_t built_graph::step_ns() const noexcept {
   return options_.rate > 0 ? static_cast<std::uint64_t>(1e9 / options_.rate) : 0;
 }
 
@@ -184,6 +185,7 @@ void built_graph::lay_out_stage(graph_memory& memory, stage_instance& s) {
   m->sink = s.stage;
   m->attempts = std::max(stage.how.attempts, 1u);
   m->period_ns = period_ns();
+  m->step_ns = options_.paced ? 0 : step_ns();
   m->slow_ns = options_.slow.count() > 0 ? static_cast<std::uint64_t>(options_.slow.count()) : m->period_ns;
   m->is_replica = stage.how.replicas > 1;
   m->is_sink = is_sink(s);
@@ -267,6 +269,7 @@ void built_graph::lay_out_clock(graph_memory& memory) {
   c->sources = memory.at_device(sources);
   c->done = memory.at_device(done);
   c->period_ns = period_ns();
+  c->step_ns = options_.paced ? 0 : step_ns();
   c->window = std::max(options_.window, 1u);
   c->limit = options_.ticks;
   c->paused = options_.paused;

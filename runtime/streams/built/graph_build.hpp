@@ -129,7 +129,8 @@ class built_graph {
   bool is_sink(stage_instance const& s) const;
   std::uint32_t input_count(stage_instance const& s) const;
   std::uint32_t output_count(stage_instance const& s) const;
-  std::uint64_t period_ns() const noexcept;
+  std::uint64_t period_ns() const noexcept;  // in which the clock makes a tick; 0: as fast as it can
+  std::uint64_t step_ns() const noexcept;    // of the rate; 0: there is none
 
   runtime& rt_;
   graph_plan const& plan_;

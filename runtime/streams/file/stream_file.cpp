@@ -201,6 +201,7 @@ stream_file parse_stream_file(std::string const& text, std::string const& origin
   if (f.graph.name.empty()) from.refuse("name", "is empty; leave it out, or name the graph");
   require_name(from, f.graph.name);
   from.real("rate", 0, 1e6, f.graph.rate);
+  from.flag("paced", f.graph.paced);
   from.number("ticks", 0, largest_number, f.graph.ticks);
   from.number("window", 1, 1024, f.graph.window);
   double slow_ms = 0;

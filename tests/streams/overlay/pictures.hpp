@@ -16,24 +16,47 @@
 
 namespace overlay_test {
 
-/// I420, its planes padded as a stage's are, filled with noise.
+using rondo::video::pixel_format;
+
+/// A picture of a format that is drawn on, its planes padded as a stage's are, filled with noise.
 class picture {
  public:
-  picture(std::int32_t width, std::int32_t height, std::uint32_t seed = 1)
-      : about{width, height}, data_(about.bytes() / 64 + 1) {
+  picture(std::int32_t width, std::int32_t height, pixel_format format = pixel_format::i420,
+          std::uint32_t seed = 1)
+      : about{width, height, format}, data_(about.bytes() / 64 + 1) {
     std::mt19937 random{seed};
-    for (auto& one : data_)
-      for (auto& b : one.bytes) b = static_cast<std::uint8_t>(random() % 256);
+    if (!about.is_layer()) {
+      for (auto& one : data_)
+        for (auto& b : one.bytes) b = static_cast<std::uint8_t>(random() % 256);
+      return;
+    }
+    auto const p = layer();
+    for (std::int32_t n = 0; n < p.stride * height; ++n) {
+      auto const opacity = static_cast<float>(random() % 4096) / 4095;
+      p.opacities[n] = rondo::pixels::to_half(opacity);
+      for (auto* const plane : {p.red, p.green, p.blue})
+        plane[n] = rondo::pixels::to_half(opacity * static_cast<float>(random() % 256) / 255);
+    }
   }
-  rondo::pixels::drawn_planes planes() {
-    auto const p = rondo::video::planes_at(about, bytes());
-    return {p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,
-            p.of[1].stride, about.width,  about.height};
-  }
+  rondo::pixels::drawn_planes planes() const { return rondo::video::drawn_planes_at(about, bytes()); }
+  rondo::pixels::layer_planes layer() const { return rondo::video::layer_planes_at(about, bytes()); }
   rondo::video::image_view<std::uint8_t> plane(int n) const {
-    return rondo::video::planes_at(about, reinterpret_cast<std::byte const*>(data_.data())).of[n];
+    return rondo::video::planes_at(about, bytes()).of[n];
   }
-  std::byte* bytes() { return reinterpret_cast<std::byte*>(data_.data()); }
+  int channels() const { return about.format == pixel_format::i420 ? 3 : 4; }
+  /// How many pixels a channel has for a sample, in each direction.
+  int shrink(int channel) const { return !about.is_layer() && (channel == 1 || channel == 2) ? 2 : 1; }
+  /// A sample of it.
+  double sample(int channel, std::int32_t x, std::int32_t y) const {
+    if (!about.is_layer()) return plane(channel).at(x, y);
+    auto const p = layer();
+    auto const* const of = channel == 0   ? p.red
+                           : channel == 1 ? p.green
+                           : channel == 2 ? p.blue
+                                          : p.opacities;
+    return double(rondo::pixels::from_half(of[y * p.stride + x]));
+  }
+  std::byte const* bytes() const { return reinterpret_cast<std::byte const*>(data_.data()); }
 
   rondo::video::image about;
 
@@ -44,37 +67,41 @@ class picture {
   std::vector<line> data_;
 };
 
-/// The same picture with a colour for each pixel, on which is drawn from the bottom up.
+/// The same picture with all samples for each pixel, on which is drawn from the bottom up.
 class exact_picture {
  public:
   explicit exact_picture(picture const& from) : width_(from.about.width), height_(from.about.height) {
-    for (int p = 0; p < 3; ++p)
+    for (int c = 0; c < from.channels(); ++c)
       for (std::int32_t y = 0; y < height_; ++y)
         for (std::int32_t x = 0; x < width_; ++x)
-          samples_[p].push_back(from.plane(p).at(p == 0 ? x : x / 2, p == 0 ? y : y / 2));
+          samples_[c].push_back(from.sample(c, x / from.shrink(c), y / from.shrink(c)));
+    most_ = from.about.is_layer() ? 1 : 255;
   }
   /// coverage(x, y): of the pixel with this centre.
   template <class Coverage>
   void blend(rondo::pixels::ink const& k, Coverage const& coverage) {
-    double const inks[] = {k.y, k.u, k.v};
+    double const inks[] = {k.y, k.u, k.v, most_};
     for (std::int32_t y = 0; y < height_; ++y)
       for (std::int32_t x = 0; x < width_; ++x) {
         auto const a = coverage(x + 0.5, y + 0.5) * k.opacity;
-        for (int p = 0; p < 3; ++p) {
-          auto& s = samples_[p][index(x, y)];
-          s += (inks[p] - s) * a;
+        for (int c = 0; c < 4; ++c) {
+          if (samples_[c].empty()) continue;
+          auto& s = samples_[c][index(x, y)];
+          s += (inks[c] - s) * a;
         }
       }
   }
-  /// The largest difference of a sample.
+  /// The largest difference of a sample, in parts of what it may be: 0.6 of one of 8 bits, which is rounding and a
+  /// little more; of a layer, 1e-3, and 1e-3 of what it is.
   double largest_difference(picture const& from) const {
     double most = 0;
-    for (int p = 0; p < 3; ++p) {
-      auto const plane = from.plane(p);
-      for (std::int32_t y = 0; y < plane.height; ++y)
-        for (std::int32_t x = 0; x < plane.width; ++x)
-          most = std::max(most, std::abs(plane.at(x, y) - at(p, x, y)));
-    }
+    for (int c = 0; c < from.channels(); ++c)
+      for (std::int32_t y = 0; y < height_ / from.shrink(c); ++y)
+        for (std::int32_t x = 0; x < width_ / from.shrink(c); ++x) {
+          auto const expected = at(c, x, y, from.shrink(c));
+          auto const allowed = from.about.is_layer() ? 1e-3 + 1e-3 * std::abs(expected) : 0.6;
+          most = std::max(most, std::abs(from.sample(c, x, y) - expected) / allowed);
+        }
     return most;
   }
 
@@ -82,15 +109,16 @@ class exact_picture {
   std::size_t index(std::int32_t x, std::int32_t y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x);
   }
-  double at(int plane, std::int32_t x, std::int32_t y) const {
-    auto const& s = samples_[plane];
-    if (plane == 0) return s[index(x, y)];
+  double at(int channel, std::int32_t x, std::int32_t y, int shrink) const {
+    auto const& s = samples_[channel];
+    if (shrink == 1) return s[index(x, y)];
     return (s[index(2 * x, 2 * y)] + s[index(2 * x + 1, 2 * y)] + s[index(2 * x, 2 * y + 1)] +
             s[index(2 * x + 1, 2 * y + 1)]) /
            4;
   }
   std::int32_t width_, height_;
-  std::vector<double> samples_[3];
+  double most_;
+  std::vector<double> samples_[4];
 };
 
 inline double clamped(double x, double low, double high) { return std::min(std::max(x, low), high); }
@@ -102,13 +130,21 @@ class maker {
 
   float within(float low, float high) { return std::uniform_real_distribution<float>{low, high}(random_); }
   std::uint32_t number(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
-  rondo::pixels::ink ink() { return {within(0, 255), within(0, 255), within(0, 255), within(0, 1)}; }
+  /// For the picture that was made last.
+  rondo::pixels::ink ink() { return {within(0, most_), within(0, most_), within(0, most_), within(0, 1)}; }
+  /// Of any size, and any format that is drawn on.
   overlay_test::picture picture() {
-    return {16 + 2 * static_cast<std::int32_t>(number(120)), 16 + 2 * static_cast<std::int32_t>(number(90))};
+    constexpr pixel_format formats[] = {pixel_format::i420, pixel_format::i420a, pixel_format::rgba_f16};
+    auto const width = 16 + 2 * static_cast<std::int32_t>(number(120)),
+               height = 16 + 2 * static_cast<std::int32_t>(number(90));
+    overlay_test::picture p(width, height, formats[number(3)]);
+    most_ = p.about.is_layer() ? 1 : 255;
+    return p;
   }
 
  private:
   std::mt19937 random_;
+  float most_ = 255;
 };
 
 /// All steps of a tile_layer, the parts of each in the wrong order, with so many lanes, one after the other.
@@ -125,8 +161,13 @@ void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make c
   for (auto p = layer.join(); p-- > 0;) layer.put(p);
   rondo::team_shared shared{};
   for (auto n = layer.touched(); n-- > 0;)
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      layer.draw(rondo::team{0, lane, lanes, shared}, on.planes(), how, n);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      rondo::team const team{0, lane, lanes, shared};
+      if (on.about.is_layer())
+        layer.draw(team, on.layer(), how, n);
+      else
+        layer.draw(team, on.planes(), how, n);
+    }
 }
 /// The same of shapes that are there.
 template <class Shape, class How>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/pixels/background.hpp"
+#include "kernels/pixels/blend.hpp"
 #include "kernels/pixels/blur.hpp"
 #include "kernels/pixels/boxes.hpp"
 #include "kernels/pixels/dots.hpp"
@@ -15,8 +16,8 @@ namespace rondo {
 namespace pixels {
 
 /// All steps with shapes: into bins, and onto a tile.
-template <class Shape, class How>
-RONDO_PIXELS void every_step(drawn_planes planes, bin_tables bins, RONDO_BUFFER Shape* shapes, Shape s,
+template <class Planes, class Shape, class How>
+RONDO_PIXELS void every_step(Planes planes, bin_tables bins, RONDO_BUFFER Shape* shapes, Shape s,
                              How how, i32 x, i32 y) {
   tile_grid const grid = tiles_of(planes.width, planes.height);
   shapes[0] = s;
@@ -39,7 +40,7 @@ RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* fro
   pattern_row(to, plane_y, pattern_for(width, height, 1, 7), y, first, step);
   blur_down<4>(to, from, stride, height, y, width, w, first, step);
   blur_across<4>(to, from, width, w, first, step);
-  layer_row(to, from, from, 2, width, first, step);
+  layer_row(to, from, from, 2, width, width, first, step);
   mask_row(to, from, 1, 200, width, first, step);
   band_colours const colours = {200, 220, 16, 90};
   band_row(to, lines, lines, 1, static_cast<u16>(y), colours, width, first, step);
@@ -67,6 +68,14 @@ RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* fro
   box_shape const box = {1, 2, 3, 4, 1, 1, colour, colour};
   no_more const nothing = {};
   every_step(planes, bins, reinterpret_cast<RONDO_BUFFER box_shape*>(model), box, nothing, first, y);
+  RONDO_BUFFER u16* const halves = reinterpret_cast<RONDO_BUFFER u16*>(to);
+  layer_planes const layer = {halves, halves, halves, halves, stride, width, height};
+  every_step(layer, bins, reinterpret_cast<RONDO_BUFFER box_shape*>(model), box, nothing, first, y);
+  every_step(layer, bins, reinterpret_cast<RONDO_BUFFER segment*>(model),
+             segment_between(1, 2, 3, 4, reach_of(style), 0), strokes, first, y);
+  blending const how = {first, {0.2f, 0.7f, 0.1f, 16, 219, 120, 140}};
+  blend_rows(planes, layer, how, y, first, step);
+  blend_rows(planes, planes, how, y, first, step);
 }
 
 }  // namespace pixels
