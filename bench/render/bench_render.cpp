@@ -7,7 +7,7 @@
 
 #include "actors/video/stages/draw_edges.hpp"
 #include "bench/render/scene.hpp"
-#include "kernels/pixels/boxes.hpp"
+#include "kernels/pixels/overlay/boxes.hpp"
 
 using namespace render_bench;
 namespace pixels = rondo::pixels;

@@ -22,6 +22,7 @@
 
 #include "actors/video/video_module.hpp"
 #if defined(RONDO_HAS_OPENCL)
+#include "actors/video/overlay/overlay_kernels.hpp"
 #include "actors/video/pixels/pixel_kernels.hpp"
 #endif
 #include "bench/streams/placed.hpp"
@@ -145,7 +146,7 @@ void print(std::string const& way, work const& w, std::string const& where, doub
 }  // namespace pipeline_bench
 using namespace pipeline_bench;
 #if defined(RONDO_HAS_OPENCL)
-RONDO_KERNELS(rondo::video::pixel_kernels)
+RONDO_KERNELS(rondo::video::pixel_kernels, rondo::video::overlay_kernels)
 #endif
 
 int main(int argc, char** argv) {

@@ -5,8 +5,8 @@
 // rows and lanes need not wait for each other.
 #pragma once
 
-#include "kernels/pixels/block.hpp"
 #include "kernels/pixels/font.hpp"
+#include "kernels/pixels/overlay/block.hpp"
 #include "kernels/pixels/shapes.hpp"
 
 namespace rondo {

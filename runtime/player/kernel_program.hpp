@@ -17,14 +17,18 @@ struct kernel_program {
 
 /// While the process starts.
 void add_kernels(kernel_program const& program);
+template <class... Programs>
+bool add_all_kernels(Programs const&... programs) {
+  return (add_kernels(programs), ...), true;
+}
 /// All that were added.
 std::vector<kernel_program const*> const& all_kernels() noexcept;
 
 // -- for programs
 
-/// Names a program whose kernels the players of this process are to have: RONDO_KERNELS(rondo::video::pixel_kernels).
-/// At namespace scope, in one file.
-#define RONDO_KERNELS(program) \
-  [[maybe_unused]] static bool const rondo_kernels_are_added = (::rondo::add_kernels(program), true);
+/// Names programs whose kernels the players of this process are to have: RONDO_KERNELS(rondo::video::pixel_kernels,
+/// rondo::video::overlay_kernels). Once in a process, at namespace scope.
+#define RONDO_KERNELS(...) \
+  [[maybe_unused]] static bool const rondo_kernels_are_added = ::rondo::add_all_kernels(__VA_ARGS__);
 
 }  // namespace rondo

@@ -1,4 +1,5 @@
 // Graphs whose kernels play beside the device `cpu`: the host's pictures, also after the GPU was lost.
+#include "actors/video/overlay/overlay_kernels.hpp"
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "actors/video/stages/blur.hpp"
 #include "actors/video/stages/compositor.hpp"
@@ -46,7 +47,7 @@ RONDO_STAGES(stages, glass, rondo::video::test_pattern, rondo::video::blur, rond
              rondo::video::waveform, rondo::video::frame_rate, rondo::video::callback_sink)
 
 }  // namespace pipeline_test
-RONDO_KERNELS(rondo::video::pixel_kernels)
+RONDO_KERNELS(rondo::video::pixel_kernels, rondo::video::overlay_kernels)
 
 using rondo::test::pocl;
 using namespace std::chrono_literals;

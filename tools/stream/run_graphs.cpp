@@ -17,8 +17,9 @@
 
 RONDO_EMULATED_MODULE(rondo::tools::stream_stages)
 #if defined(RONDO_HAS_OPENCL)
+#include "actors/video/overlay/overlay_kernels.hpp"
 #include "actors/video/pixels/pixel_kernels.hpp"
-RONDO_KERNELS(rondo::video::pixel_kernels)
+RONDO_KERNELS(rondo::video::pixel_kernels, rondo::video::overlay_kernels)
 #endif
 
 namespace rondo::tools {

@@ -1,5 +1,5 @@
 // Letters of a font as pictures of opacities, each drawn by FreeType when it is first needed
-// (kernels/pixels/glyphs.hpp).
+// (kernels/pixels/overlay/glyphs.hpp).
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/pixels/glyphs.hpp"
+#include "kernels/pixels/overlay/glyphs.hpp"
 
 namespace rondo::video {
 

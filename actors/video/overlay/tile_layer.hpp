@@ -3,20 +3,20 @@
 //   1. begin   once
 //   2. count   each part of the shapes: makes them, and counts them in the tiles that they touch
 //   3. join    once: adds the counts up
-//   4. put     each part: puts its shapes into the bins of these tiles (kernels/pixels/bins.hpp)
+//   4. put     each part: puts its shapes into the bins of these tiles (kernels/pixels/overlay/bins.hpp)
 //   5. draw    each of the `touched` tiles
 //
 // A picture may have any number of shapes in any place: if the bins cannot hold all of them, the last ones are looked
 // for in every tile. All memory is flat, and in one block. Threads: within a step, parts and tiles may run at the same
 // time.
 //
-// A `Shape` is a plain struct as of kernels/pixels/draw_shapes.hpp, with tile_columns_of(shape, grid, row).
+// A `Shape` is a plain struct as of kernels/pixels/overlay/draw_shapes.hpp, with tile_columns_of(shape, grid, row).
 #pragma once
 
 #include "actors/video/overlay/whole_tiles.hpp"
 #include "actors/video/pixels/image_view.hpp"
 #include "kernels/base/team.hpp"
-#include "kernels/pixels/kernels.hpp"
+#include "kernels/pixels/overlay/kernels.hpp"
 
 namespace rondo::video {
 

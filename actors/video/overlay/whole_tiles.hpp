@@ -2,10 +2,10 @@
 // left pixel of a tile.
 #pragma once
 
-#include "kernels/pixels/boxes.hpp"
-#include "kernels/pixels/dots.hpp"
-#include "kernels/pixels/glyphs.hpp"
-#include "kernels/pixels/strokes.hpp"
+#include "kernels/pixels/overlay/boxes.hpp"
+#include "kernels/pixels/overlay/dots.hpp"
+#include "kernels/pixels/overlay/glyphs.hpp"
+#include "kernels/pixels/overlay/strokes.hpp"
 
 namespace rondo::video::whole_tiles {
 

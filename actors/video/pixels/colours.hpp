@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
-#include "kernels/pixels/blend.hpp"
+#include "kernels/pixels/overlay/blend.hpp"
 #include "kernels/pixels/shapes.hpp"
 
 namespace rondo::video {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "actors/video/pixels/image_view.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/overlay/block.hpp"
 #include "kernels/streams/frame.hpp"
 
 namespace rondo::video {
@@ -117,7 +117,7 @@ RONDO_HD inline planes planes_at(image const& about, std::byte const* data) {
   return p;
 }
 
-/// As what is drawn on (kernels/pixels/block.hpp).
+/// As what is drawn on (kernels/pixels/overlay/block.hpp).
 RONDO_HD inline pixels::drawn_planes drawn_planes_at(image const& about, std::byte const* data) {
   auto const p = planes_at(about, data);
   return {p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,

@@ -4,9 +4,9 @@
 
 #include "kernels/base/team.hpp"
 #include "kernels/pixels/background.hpp"
-#include "kernels/pixels/blend.hpp"
 #include "kernels/pixels/blur.hpp"
 #include "kernels/pixels/layer.hpp"
+#include "kernels/pixels/overlay/blend.hpp"
 #include "kernels/pixels/pattern.hpp"
 
 namespace rondo::video {

@@ -1,5 +1,5 @@
 // Puts up to four layers over a picture, the first one lowest. A layer is a picture with opacities (i420a, rgba_f16), or
-// one without, which covers what is below it; it may also be blended with that (kernels/pixels/blend.hpp). The newest
+// one without, which covers what is below it; it may also be blended with that (kernels/pixels/overlay/blend.hpp). The newest
 // picture of each layer is kept, so layers may come at other rates.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "actors/video/pixels/image.hpp"
 #include "actors/video/pixels/plane_place.hpp"
 #include "actors/video/pixels/rows.hpp"
+#include "kernels/pixels/overlay/kernels.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::video {

@@ -41,7 +41,7 @@ RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <
 ///   make(options, n, shapes)        the shapes of item n
 ///   carve(memory)                   perhaps: takes memory that the device of its pictures can read
 ///   kernel(is_layer, work)          perhaps: what a player draws its shapes with, for which it completes the work
-///   how()                           what all of them have in common (kernels/pixels/draw_shapes.hpp)
+///   how()                           what all of them have in common (kernels/pixels/overlay/draw_shapes.hpp)
 template <class Stage, class Shape>
 struct drawn_items {
   static constexpr bool cooperative = true;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "actors/video/pixels/image.hpp"
-#include "actors/video/pixels/plane_place.hpp"
+#include "kernels/pixels/overlay/kernels.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::video {

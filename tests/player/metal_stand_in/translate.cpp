@@ -88,6 +88,7 @@ std::string opencl_text(std::string const& metal, std::vector<translated_kernel>
 #define constant __constant
 #define thread __private
 #define threadgroup __local
+template <class To, class From> To as_type(From from) { return __builtin_astype(from, To); }
 #define atomic_fetch_add_explicit(at, more, order) atomic_add((volatile __global uint*)(at), more)
 )";
   for (std::smatch m; std::regex_search(rest, m, head);) {

@@ -15,7 +15,7 @@ void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
   draw_in_tiles(on, all, pixels::no_more{}, lanes);
 }
 
-/// As kernels/pixels/boxes.hpp describes it. (x, y): from the middle.
+/// As kernels/pixels/overlay/boxes.hpp describes it. (x, y): from the middle.
 double coverage(double x, double y, double half_width, double half_height, double radius) {
   x = std::abs(x), y = std::abs(y);
   double const corner_x = x - (half_width - radius), corner_y = y - (half_height - radius);

@@ -11,7 +11,7 @@
 
 #include "actors/video/overlay/tile_layer.hpp"
 #include "actors/video/pixels/image.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/overlay/block.hpp"
 #include "tests/catch.hpp"
 
 namespace overlay_test {

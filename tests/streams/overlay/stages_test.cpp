@@ -1,53 +1,13 @@
 // The stages that draw over pictures, as a graph: the same pictures on every device, without copies, with as many
 // frames as come.
 #include <algorithm>
-#include <mutex>
 
-#include "actors/video/stages/draw_boxes.hpp"
-#include "actors/video/stages/draw_edges.hpp"
-#include "actors/video/stages/draw_particles.hpp"
-#include "actors/video/stages/knn_graph.hpp"
-#include "actors/video/stages/sinks.hpp"
-#include "actors/video/stages/test_pattern.hpp"
 #include "runtime/device/emulated/emulated_module.hpp"
-#include "runtime/streams/graph.hpp"
-#include "tests/catch.hpp"
-
-using namespace rondo;
-using namespace std::chrono_literals;
+#include "tests/streams/overlay/drawn_graph.hpp"
 
 namespace overlay_test {
 
-/// Points that go round in circles, and a box around each.
-struct wanderers {
-  using ports = streams::ports<streams::out<"points", video::points>, streams::out<"boxes", video::boxes>>;
-  struct options {
-    std::uint32_t count = 40, most = 64;
-  };
-  static void spec(options const& o, streams::spec_of<wanderers>& s) {
-    s.out<"points">({o.most});
-    s.out<"boxes">({o.most});
-  }
-  RONDO_HD void process(streams::stage_context<wanderers>& ctx, streams::tick const& t) {
-    auto const& o = ctx.options();
-    auto const points = ctx.output<"points">({o.most});
-    auto const boxes = ctx.output<"boxes">({o.most});
-    if (!points || !boxes) return;
-    video::list_view<video::point> to{points.about, points.data};
-    video::list_view<video::box> around{boxes.about, boxes.data};
-    to.clear(), around.clear();
-    for (std::uint32_t i = 0; i < o.count; ++i) {
-      auto const step = static_cast<std::uint32_t>(t.number) * (i % 5 + 1);
-      auto const x = static_cast<float>((i * 37 + step) % 320),
-                 y = static_cast<float>((i * 71 + step / 2) % 240);
-      to.add({i, x, y, 1, 0.5F});
-      around.add({i, x - 6, y - 9, 12, 18});
-    }
-  }
-};
-
-RONDO_STAGES(stages, wanderers, video::test_pattern, video::knn_graph, video::draw_lines, video::draw_curves,
-             video::draw_boxes, video::draw_sparks, video::draw_particles, video::callback_sink)
+RONDO_STAGES(stages, RONDO_OVERLAY_STAGES, rondo::video::callback_sink)
 
 }  // namespace overlay_test
 
@@ -55,86 +15,26 @@ RONDO_EMULATED_MODULE(overlay_test::stages)
 
 namespace overlay_stages_test {
 
+using namespace rondo;
+using namespace overlay_test;
+using namespace std::chrono_literals;
+
 namespace {
 
-using overlay_test::wanderers;
-using pictures = std::vector<std::vector<std::byte>>;
-constexpr video::image about{320, 240};
-
-pictures run(config const& settings, std::uint64_t ticks) {
-  static pictures all;
-  all.clear();
+pictures run(config const& settings) {
   runtime rt{use<overlay_test::stages>, settings};
-  streams::graph g{rt, {.ticks = ticks, .warn = [](std::string const&) {}}};
-  std::optional<std::uint32_t> const last = rt.device_count() - 1;
-  auto const pattern = g.add<video::test_pattern>("pattern", {.width = 320, .height = 240}, {.device = last});
-  auto const from = g.add<wanderers>("from", {}, {.device = last});
-  auto const links = g.add<video::knn_graph>("links", {{.k = 4, .degree_cap = 5}}, {.device = last});
-  auto const curves = g.add<video::draw_curves>(
-      "curves", {{.width_px = 3, .opacity = 0.5F, .colour = "#ff8000"}}, {.device = last});
-  auto const lines =
-      g.add<video::draw_lines>("lines", {{.width_px = 1, .colour = "#00c0ff"}}, {.device = last});
-  auto const boxes = g.add<video::draw_boxes>(
-      "boxes", {.fill_opacity = 0.3F, .colour = "#40ff40", .fill = "#ff0000"}, {.device = last});
-  auto const sparks = g.add<video::draw_sparks>("sparks", {}, {.device = last});
-  auto const particles = g.add<video::draw_particles>("particles", {}, {.device = last});
-  auto const to = g.add<video::callback_sink>(
-      "to", {[](void*, video::image const& i, std::byte const* data, streams::tick const&) {
-               all.emplace_back(data, data + i.bytes());
-             },
-             nullptr});
-  g.connect(from.out<"points">(), links.in<"points">());
-  g.connect(pattern.out<"video">(), curves.in<"video">());
-  g.connect(links.out<"edges">(), curves.in<"edges">());
-  g.connect(links.out<"edges">(), lines.in<"edges">());
-  g.connect(from.out<"boxes">(), boxes.in<"boxes">());
-  g.connect(curves.out<"video">(), lines.in<"video">());
-  g.connect(lines.out<"video">(), boxes.in<"video">());
-  g.connect(boxes.out<"video">(), sparks.in<"video">());
-  g.connect(links.out<"edges">(), sparks.in<"edges">());
-  g.connect(sparks.out<"video">(), particles.in<"video">());
-  g.connect(from.out<"points">(), particles.in<"points">());
-  g.connect(particles.out<"video">(), to.in<"video">());
-  g.start();
-  REQUIRE(!g.wait(120s));
-  for (auto const& counts :
-       {g.counts(curves), g.counts(lines), g.counts(boxes), g.counts(sparks), g.counts(particles)}) {
-    CHECK(counts.processed == ticks);
-    CHECK(counts.copied == 0);
-    CHECK(counts.failed == 0);
-  }
-  return std::move(all);
-}
-
-struct difference {
-  int most = 0;
-  std::size_t differ = 0, of = 0;
-};
-difference between(pictures const& a, pictures const& b) {
-  REQUIRE(a.size() == b.size());
-  difference d;
-  for (std::size_t n = 0; n < a.size(); ++n) {
-    auto const p = video::planes_at(about, a[n].data()), q = video::planes_at(about, b[n].data());
-    for (int plane = 0; plane < 3; ++plane)
-      for (std::int32_t y = 0; y < p.of[plane].height; ++y)
-        for (std::int32_t x = 0; x < p.of[plane].width; ++x) {
-          auto const by = std::abs(p.of[plane].at(x, y) - q.of[plane].at(x, y));
-          d.most = std::max(d.most, by);
-          d.differ += by != 0;
-          ++d.of;
-        }
-  }
-  return d;
+  return drawn_graph{}.run(rt);
 }
 
 }  // namespace
 
-TEST_CASE("links, curves, boxes and effects are drawn alike on every device, in place", "[overlay][stages]") {
-  auto const expected = run({.device = "cpu"}, 20);
+TEST_CASE("links, curves, boxes, effects and layers are drawn alike on every device, in place",
+          "[overlay][stages]") {
+  auto const expected = run({.device = "cpu"});
   REQUIRE(expected.size() == 20);
   for (std::uint32_t const lanes : {1u, 4u}) {
     // The same distances, which one compiler rounds more often than another.
-    auto const d = between(expected, run({.device = "cpu,emulated", .lanes = lanes}, 20));
+    auto const d = between(expected, run({.device = "cpu,emulated", .lanes = lanes}));
     INFO(lanes << " lanes: " << d.differ << " of " << d.of << " samples differ, by up to " << d.most);
     CHECK(d.most <= 1);
     CHECK(d.differ < d.of / 1000);

@@ -38,7 +38,7 @@ void draw(drawing const& all, picture& on, std::uint32_t lanes = 1) {
       pixels::stroke_styles{styles.data(), static_cast<pixels::i32>(styles.size())}, lanes);
 }
 
-/// As kernels/pixels/strokes.hpp describes it.
+/// As kernels/pixels/overlay/strokes.hpp describes it.
 double coverage(stroke const& s, double x, double y) {
   double all = 0;
   double const half = s.style.half_width, soft = s.style.softness;

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "kernels/pixels/background.hpp"
-#include "kernels/pixels/blend.hpp"
+#include "kernels/pixels/overlay/blend.hpp"
 #include "kernels/pixels/blur.hpp"
-#include "kernels/pixels/boxes.hpp"
-#include "kernels/pixels/dots.hpp"
+#include "kernels/pixels/overlay/boxes.hpp"
+#include "kernels/pixels/overlay/dots.hpp"
 #include "kernels/pixels/draw.hpp"
-#include "kernels/pixels/glyphs.hpp"
+#include "kernels/pixels/overlay/glyphs.hpp"
 #include "kernels/pixels/layer.hpp"
 #include "kernels/pixels/pattern.hpp"
-#include "kernels/pixels/strokes.hpp"
+#include "kernels/pixels/overlay/strokes.hpp"
 
 namespace rondo {
 namespace pixels {

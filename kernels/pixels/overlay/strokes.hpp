@@ -3,7 +3,7 @@
 // together is blended once, so that a translucent curve has no darker joints.
 #pragma once
 
-#include "kernels/pixels/draw_shapes.hpp"
+#include "kernels/pixels/overlay/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {

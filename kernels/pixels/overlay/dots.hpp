@@ -1,7 +1,7 @@
 // Drawing dots of light: discs whose coverage falls off towards their edge.
 #pragma once
 
-#include "kernels/pixels/draw_shapes.hpp"
+#include "kernels/pixels/overlay/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {

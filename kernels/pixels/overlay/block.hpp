@@ -6,7 +6,7 @@
 // Loops over columns have a fixed length, no branches, and plain arrays, so that compilers vectorise them.
 #pragma once
 
-#include "kernels/pixels/half.hpp"
+#include "kernels/pixels/overlay/half.hpp"
 
 namespace rondo {
 namespace pixels {

@@ -8,8 +8,8 @@
 //   flat_ink(shape, how)               and in what
 #pragma once
 
-#include "kernels/pixels/bins.hpp"
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/overlay/bins.hpp"
+#include "kernels/pixels/overlay/block.hpp"
 
 namespace rondo {
 namespace pixels {

@@ -1,7 +1,7 @@
 // Drawing letters: pictures of opacities in an atlas, at whole pixels.
 #pragma once
 
-#include "kernels/pixels/draw_shapes.hpp"
+#include "kernels/pixels/overlay/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {

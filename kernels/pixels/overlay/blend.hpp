@@ -4,7 +4,7 @@
 // opacities.
 #pragma once
 
-#include "kernels/pixels/block.hpp"
+#include "kernels/pixels/overlay/block.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -250,8 +250,10 @@ RONDO_PIXELS void blend_block(drawn_planes to, Layer from, blending how, i32 x, 
 template <class Layer>
 RONDO_PIXELS void blend_rows(drawn_planes to, Layer from, blending how, i32 y, i32 first, i32 step) {
   i32 x = 0;
+#if !defined(RONDO_ON_PLAYER)  // whose compilers need not see all this twice
   if (step == 1)
     for (; x + 16 <= to.width; x += 16) blend_block<16>(to, from, how, x, y);
+#endif
   for (x += 2 * first; x < to.width; x += 2 * step) blend_block<2>(to, from, how, x, y);
 }
 

@@ -2,7 +2,7 @@
 // is exact at straight edges, and follows from the distance to the arc at rounded corners.
 #pragma once
 
-#include "kernels/pixels/draw_shapes.hpp"
+#include "kernels/pixels/overlay/draw_shapes.hpp"
 
 namespace rondo {
 namespace pixels {

@@ -1,0 +1,138 @@
+// Drawing over pictures, and blending with them, as portable kernels.
+#pragma once
+
+#include "kernels/pixels/overlay/blend.hpp"
+#include "kernels/pixels/overlay/boxes.hpp"
+#include "kernels/pixels/overlay/dots.hpp"
+#include "kernels/pixels/overlay/strokes.hpp"
+#include "kernels/pixels/plane_place.hpp"
+#include "kernels/portable/kernel.hpp"
+
+namespace rondo {
+namespace pixels {
+
+/// Of bytes of buffer 0, which become 0.
+struct clear_work {
+  i32 width;  // of a row
+};
+RONDO_PIXELS void clear(RONDO_BUFFER u8* to, RONDO_BUFFER u8*, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
+                        clear_work a, work_item at) {
+  RONDO_BUFFER u8* const row = to + static_cast<u32>(at.row) * static_cast<u32>(a.width);
+  for (i32 x = at.lane; x < a.width; x += at.lanes) row[x] = 0;
+}
+RONDO_KERNEL(clear, clear_work);
+
+/// Of a layer in buffer 1 over the picture in buffer 0, blended with it (blend.hpp): a row of work is a pair of rows.
+/// All planes begin where the two overlap.
+struct blend_work {
+  plane_place y, u, v;
+  plane_place from[4];  // y, u, v and opacities; or red, green, blue and opacities
+  i32 has_opacities;
+  i32 width, height;  // of what overlaps
+  blending how;
+};
+RONDO_PIXELS drawn_planes planes_of(RONDO_BUFFER u8* buffer, plane_place y, plane_place u, plane_place v,
+                                    blend_work a) {
+  drawn_planes const p = {buffer + y.at, buffer + u.at, buffer + v.at, y.stride,
+                          u.stride,      a.width,       a.height,      nullptr};
+  return p;
+}
+RONDO_PIXELS void blend_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
+                              blend_work a, work_item at) {
+  drawn_planes above = planes_of(from, a.from[0], a.from[1], a.from[2], a);
+  if (a.has_opacities != 0) above.opacities = from + a.from[3].at;
+  blend_rows(planes_of(to, a.y, a.u, a.v, a), above, a.how, 2 * at.row, at.lane, at.lanes);
+}
+RONDO_KERNEL(blend_layer, blend_work);
+RONDO_PIXELS void blend_half_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
+                                   RONDO_BUFFER u8*, blend_work a, work_item at) {
+  layer_planes const above = {reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[0].at),
+                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[1].at),
+                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[2].at),
+                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[3].at),
+                              a.from[0].stride,
+                              a.width,
+                              a.height};
+  blend_rows(planes_of(to, a.y, a.u, a.v, a), above, a.how, 2 * at.row, at.lane, at.lanes);
+}
+RONDO_KERNEL(blend_half_layer, blend_work);
+/// Of shapes in tiles, on the picture in buffer 0: a row of work is a pair of rows of one of the tiles that a shape
+/// touches. All tables are in buffer 1, so many bytes behind its beginning (bins.hpp).
+struct tiles_work {
+  plane_place planes[4];  // y, u, v and opacities; or red, green, blue and opacities of a layer
+  i32 has_opacities;
+  i32 width, height, tile_columns;
+  u32 touched, begins, numbers, shapes;
+  u32 first_unbinned;  // these and all later ones are in no bin
+  i32 unbinned;        // how many that is
+  u32 styles;          // of strokes
+  i32 style_count;
+  ink colour;  // of dots
+};
+RONDO_PIXELS drawn_planes picture_of(RONDO_BUFFER u8* to, tiles_work a) {
+  drawn_planes const p = {to + a.planes[0].at,
+                          to + a.planes[1].at,
+                          to + a.planes[2].at,
+                          a.planes[0].stride,
+                          a.planes[1].stride,
+                          a.width,
+                          a.height,
+                          a.has_opacities != 0 ? to + a.planes[3].at : nullptr};
+  return p;
+}
+RONDO_PIXELS layer_planes layer_of(RONDO_BUFFER u8* to, tiles_work a) {
+  layer_planes const p = {reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[0].at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[1].at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[2].at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[3].at),
+                          a.planes[0].stride,
+                          a.width,
+                          a.height};
+  return p;
+}
+RONDO_PIXELS stroke_styles styles_of(RONDO_BUFFER u8* tables, tiles_work a) {
+  stroke_styles const s = {reinterpret_cast<RONDO_BUFFER stroke_style const*>(tables + a.styles),
+                           a.style_count};
+  return s;
+}
+template <class Planes, class Shape, class How>
+RONDO_PIXELS void draw_on_rows(Planes to, shape_list<Shape> list, How how, i32 x, i32 y, work_item at) {
+  for (i32 block = at.lane; block < tile_side / 2; block += at.lanes)
+    if (x + 2 * block < to.width) draw_shapes<2, 1>(to, list, how, x + 2 * block, y);
+}
+template <class Shape, class Planes, class How>
+RONDO_PIXELS void draw_on_tile(Planes to, RONDO_BUFFER u8* tables, How how, tiles_work a, work_item at) {
+  i32 const pairs = tile_side / 2;
+  i32 const tile =
+      static_cast<i32>(reinterpret_cast<RONDO_BUFFER u32 const*>(tables + a.touched)[at.row / pairs]);
+  i32 const x = tile % a.tile_columns * tile_side;
+  i32 const y = tile / a.tile_columns * tile_side + at.row % pairs * 2;
+  if (y >= a.height) return;
+  RONDO_BUFFER u32 const* const begins = reinterpret_cast<RONDO_BUFFER u32 const*>(tables + a.begins);
+  RONDO_BUFFER Shape const* const shapes = reinterpret_cast<RONDO_BUFFER Shape const*>(tables + a.shapes);
+  shape_list<Shape> const binned = {
+      reinterpret_cast<RONDO_BUFFER u32 const*>(tables + a.numbers) + begins[tile], shapes,
+      static_cast<i32>(begins[tile + 1] - begins[tile])};
+  if (binned.count != 0) draw_on_rows(to, binned, how, x, y, at);
+  shape_list<Shape> const rest = {nullptr, shapes + a.first_unbinned, a.unbinned};
+  if (rest.count != 0) draw_on_rows(to, rest, how, x, y, at);
+}
+/// NAME_kernel and layer_NAME_kernel.
+#define RONDO_DRAW(name, Shape, how)                                                                       \
+  RONDO_PIXELS void name(RONDO_BUFFER u8* to, RONDO_BUFFER u8* tables, RONDO_BUFFER u8*, RONDO_BUFFER u8*, \
+                         tiles_work a, work_item at) {                                                     \
+    draw_on_tile<Shape>(picture_of(to, a), tables, how, a, at);                                            \
+  }                                                                                                        \
+  RONDO_KERNEL(name, tiles_work);                                                                          \
+  RONDO_PIXELS void layer_##name(RONDO_BUFFER u8* to, RONDO_BUFFER u8* tables, RONDO_BUFFER u8*,           \
+                                 RONDO_BUFFER u8*, tiles_work a, work_item at) {                           \
+    draw_on_tile<Shape>(layer_of(to, a), tables, how, a, at);                                              \
+  }                                                                                                        \
+  RONDO_KERNEL(layer_##name, tiles_work)
+RONDO_DRAW(strokes, segment, styles_of(tables, a));
+RONDO_DRAW(dots, dot_shape, a.colour);
+RONDO_DRAW(boxes, box_shape, no_more{});
+#undef RONDO_DRAW
+
+}  // namespace pixels
+}  // namespace rondo
