@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <sstream>
 
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
@@ -74,7 +75,40 @@ std::vector<std::string> pictures_of(std::string const& device) {
   return told.wait_for(ticks);
 }
 
+/// What is drawn, as samples.
+std::vector<std::uint8_t> drawn_on(std::string const& device) {
+  constexpr overlay_test::drawn_graph graph{.ticks = 2, .width = 64, .height = 48, .points = 8};
+  constexpr std::size_t lines = graph.ticks * (48 * 2 + 2 * 24);
+  auto const rt = start(device);
+  journal told(*rt);
+  graph.run(*rt, [](streams::graph& g) { return g.add<printer>("to").in<"video">(); });
+  std::vector<std::uint8_t> samples;
+  for (auto const& line : told.wait_for(lines)) {
+    std::istringstream from(line);
+    for (std::uint64_t word = 0; from >> word;)
+      for (int n = 0; n < 8; ++n) samples.push_back(static_cast<std::uint8_t>(word >> 8 * n));
+  }
+  CHECK(samples.size() == 32 * lines);
+  return samples;
+}
+
 }  // namespace
+
+TEST_CASE("what a GPU draws is what a processor draws, on pictures and on layers",
+          "[streams][overlay][ptx]") {
+  auto const expected = drawn_on("cpu"), drawn = drawn_on("ptx");
+  REQUIRE(expected.size() == drawn.size());
+  int most = 0;
+  std::size_t differ = 0;
+  for (std::size_t n = 0; n < drawn.size(); ++n) {
+    auto const by = std::abs(expected[n] - drawn[n]);
+    most = std::max(most, by);
+    differ += by != 0;
+  }
+  INFO(differ << " of " << drawn.size() << " samples differ, by up to " << most);
+  CHECK(most <= 1);
+  CHECK(differ < drawn.size() / 100);
+}
 
 TEST_CASE("a graph on a GPU passes each frame once, in order, also when a stage fails", "[streams][ptx]") {
   auto const rt = start("ptx");
