@@ -27,10 +27,14 @@ RONDO_HD void draw_tile(team const& t, Planes const& to, pixels::shape_list<Shap
 #if !defined(__CUDA_ARCH__)
   if (t.lanes() == 1) return whole_tiles::draw(to, list, how, x, y);
 #endif
-  for (auto row = y; row < y + pixels::tile_side && row < to.height; row += 2)
+  for (auto row = y; row < y + pixels::tile_side && row < to.height; row += 2) {
     for (auto const block : lane_range{pixels::tile_side / 2, t.lane(), t.lanes()})
       if (auto const column = x + 2 * static_cast<std::int32_t>(block); column < to.width)
         pixels::draw_shapes<2, 1>(to, list, how, column, row);
+#if defined(__CUDA_ARCH__)
+    t.sync();  // a lane with nothing to draw does not run ahead: a warp's loads and stores are of one row
+#endif
+  }
 }
 
 template <class Shape>

@@ -208,6 +208,42 @@ RONDO_PIXELS void show(RONDO_BUFFER u16* RONDO_RESTRICT to, RONDO_PRIVATE f32 co
                        RONDO_PRIVATE f32 const* RONDO_RESTRICT through) {
   for (i32 i = 0; i < Columns; ++i) to[i] = to_half(light[i] + through[i] * from_half(to[i]));
 }
+/// Pairs, as a lane of a GPU draws them, are loaded and stored at once: a store of a warp moves whole sectors, however
+/// little of each it writes. At a multiple of their size.
+template <class Pair, class Sample>
+RONDO_PIXELS Pair load_pair(RONDO_BUFFER Sample const* at) {
+#if defined(__CUDA_ARCH__) || defined(RONDO_ON_PLAYER)
+  return *reinterpret_cast<RONDO_BUFFER Pair const*>(at);
+#else
+  Pair p;
+  __builtin_memcpy(&p, at, sizeof p);
+  return p;
+#endif
+}
+template <class Pair, class Sample>
+RONDO_PIXELS void store_pair(RONDO_BUFFER Sample* at, Pair p) {
+#if defined(__CUDA_ARCH__) || defined(RONDO_ON_PLAYER)
+  *reinterpret_cast<RONDO_BUFFER Pair*>(at) = p;
+#else
+  __builtin_memcpy(at, &p, sizeof p);
+#endif
+}
+template <>
+RONDO_PIXELS void show<2>(RONDO_BUFFER u8* RONDO_RESTRICT to, RONDO_PRIVATE f32 const* RONDO_RESTRICT light,
+                          RONDO_PRIVATE f32 const* RONDO_RESTRICT through) {
+  u16 const below = load_pair<u16>(to);
+  i32 const left = static_cast<i32>(light[0] + through[0] * static_cast<f32>(below & 255) + 0.5f),
+            right = static_cast<i32>(light[1] + through[1] * static_cast<f32>(below >> 8) + 0.5f);
+  store_pair(to, static_cast<u16>(left | right << 8));
+}
+template <>
+RONDO_PIXELS void show<2>(RONDO_BUFFER u16* RONDO_RESTRICT to, RONDO_PRIVATE f32 const* RONDO_RESTRICT light,
+                          RONDO_PRIVATE f32 const* RONDO_RESTRICT through) {
+  u32 const below = load_pair<u32>(to);
+  u32 const left = to_half(light[0] + through[0] * from_half(static_cast<u16>(below))),
+            right = to_half(light[1] + through[1] * from_half(static_cast<u16>(below >> 16)));
+  store_pair(to, left | right << 16);
+}
 /// Of opacities, the largest of which is `all`.
 template <i32 Columns, class Sample>
 RONDO_PIXELS void show_opacities(RONDO_BUFFER Sample* to, RONDO_PRIVATE f32 const* through, f32 all) {
