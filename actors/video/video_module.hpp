@@ -19,8 +19,8 @@
   ::rondo::video::test_pattern, ::rondo::video::blur, ::rondo::video::compositor, ::rondo::video::waveform, \
       ::rondo::video::frame_rate, ::rondo::video::find_movement, ::rondo::video::draw_movement,             \
       ::rondo::video::knn_graph, ::rondo::video::draw_lines, ::rondo::video::draw_curves,                   \
-      ::rondo::video::layer, ::rondo::video::draw_boxes, ::rondo::video::draw_sparks, ::rondo::video::draw_particles,              \
-      ::rondo::video::null_sink
+      ::rondo::video::layer, ::rondo::video::draw_boxes, ::rondo::video::draw_sparks,                       \
+      ::rondo::video::draw_particles, ::rondo::video::null_sink
 
 namespace rondo::video {
 

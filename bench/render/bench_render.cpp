@@ -71,11 +71,12 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (shapes) return print_shapes(s), 0;
   try {
-    auto o = way == "rondo"   ? draw_by_rondo(s, teams, frames, window)
-             : way == "naive" ? draw_naively(s, teams, frames)
-             : way == "cairo" ? draw_by_cairo(s, frames, png)
-             : way == "agg"   ? draw_by_agg(s, frames, png)
-                              : draw_by_opencv(s, frames, png);
+    auto o = !s.composite.empty() ? composite_by_rondo(s, teams, frames, window)
+             : way == "rondo"     ? draw_by_rondo(s, teams, frames, window)
+             : way == "naive"     ? draw_naively(s, teams, frames)
+             : way == "cairo"     ? draw_by_cairo(s, frames, png)
+             : way == "agg"       ? draw_by_agg(s, frames, png)
+                                  : draw_by_opencv(s, frames, png);
     std::ranges::sort(o.ms);
     auto const name = std::filesystem::path(app.get_config_ptr()->as<std::string>()).stem().string();
     fmt::print(

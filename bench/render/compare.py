@@ -30,6 +30,9 @@ SCENES = {
     "lines_500": ("500 lines", 4, ["cairo", "agg", "opencv", "skia"]),
     "boxes_100": ("100 boxes", 2, ["cairo", "agg", "opencv", "skia"]),
     "boxes_1000": ("1,000 boxes", 8, ["cairo", "agg", "opencv", "skia"]),
+    "composite_8_bits": ("a layer of 8 bits, a tenth of it", 2, []),
+    "composite_floats": ("the same of 16-bit floats", 2, []),
+    "composite_overlay": ("the same, blended as overlay", 2, []),
     "frame": ("whole frame: 100 points, their links as lines, 100 boxes", 11, []),
 }
 COVERED = {"tenth_covered": ("upper tenth", 100), "all_covered": ("everywhere", 10)}

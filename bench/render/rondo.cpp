@@ -1,5 +1,10 @@
 // A graph of stages: a source of pictures that nobody writes, so that only drawing takes time, and the stages that
-// draw.
+// draw, or put a layer over it.
+#include <algorithm>
+#include <cstring>
+
+#include "actors/video/overlay/chance.hpp"
+#include "actors/video/stages/compositor.hpp"
 #include "actors/video/stages/draw_boxes.hpp"
 #include "actors/video/stages/draw_edges.hpp"
 #include "actors/video/stages/knn_graph.hpp"
@@ -76,8 +81,57 @@ struct edge_sink {
   }
 };
 
-RONDO_STAGES(render_stages, scene_source, knn_graph, draw_lines, draw_curves, draw_boxes, callback_sink,
-             edge_sink)
+/// Layers of which some tiles show something, all over the picture. Each block of memory is filled once.
+struct filled_layer {
+  using ports = streams::ports<streams::out<"video", image>>;
+  struct options {
+    image about{};
+    float covered = 0;
+  };
+  static void spec(options const& o, streams::spec_of<filled_layer>& s) { s.out<"video">(o.about); }
+  void process(streams::stage_context<filled_layer>& ctx, streams::tick const&) {
+    auto const& o = ctx.options();
+    auto const to = ctx.output<"video">(o.about);
+    auto* const end = filled_ + count_;
+    if (!to || std::find(filled_, end, to.data) != end) return;
+    if (count_ < std::size(filled_)) filled_[count_++] = to.data;
+    std::memset(to.data, 0, to.about.bytes());
+    std::uint32_t tile = 0;
+    for (std::int32_t top = 0; top < to.about.height; top += 64)
+      for (std::int32_t left = 0; left < to.about.width; left += 64) {
+        if (part_of_one(chance(7, tile++)) >= o.covered) continue;
+        for (auto y = top; y < std::min(top + 64, to.about.height); ++y)
+          for (auto x = left; x < std::min(left + 64, to.about.width); ++x) put(to, x, y);
+      }
+  }
+
+ private:
+  static void put(streams::frame_out<image> const& to, std::int32_t x, std::int32_t y) {
+    if (to.about.is_layer()) {
+      auto const p = layer_planes_at(to.about, to.data);
+      for (auto* const plane : {p.red, p.green, p.blue, p.opacities})
+        plane[y * p.stride + x] = pixels::to_half(0.5F);
+    } else {
+      auto const p = drawn_planes_at(to.about, to.data);
+      p.y[y * p.stride + x] = p.opacities[y * p.stride + x] = 128;
+      p.u[y / 2 * p.colour_stride + x / 2] = p.v[y / 2 * p.colour_stride + x / 2] = 64;
+    }
+  }
+  std::byte* filled_[16] = {};
+  std::uint32_t count_ = 0;
+};
+
+RONDO_STAGES(render_stages, filled_layer, compositor, scene_source, knn_graph, draw_lines, draw_curves,
+             draw_boxes, callback_sink, edge_sink)
+
+/// From frame to frame, after the first ones.
+outcome outcome_of(arrivals const& seen, std::uint32_t warm_up, double cpu_ms) {
+  outcome o;
+  o.cpu_ms = cpu_ms;
+  for (std::size_t i = warm_up; i < seen.ns.size(); ++i)
+    o.ms.push_back(static_cast<double>(seen.ns[i] - seen.ns[i - 1]) * 1e-6);
+  return o;
+}
 
 outcome draw_by_rondo(scene const& s, std::uint32_t teams, std::uint32_t frames, std::uint32_t window) {
   constexpr std::uint32_t warm_up = 20;
@@ -126,11 +180,29 @@ outcome draw_by_rondo(scene const& s, std::uint32_t teams, std::uint32_t frames,
   auto const cpu = streams_bench::cpu_now();
   g.start();
   if (auto const e = g.wait()) throw std::runtime_error(e.message() + ": " + g.why_failed());
-  outcome o;
-  o.cpu_ms = (streams_bench::cpu_now() - cpu) * 1e3 / (warm_up + frames);
-  for (std::size_t i = warm_up; i < seen.ns.size(); ++i)
-    o.ms.push_back(static_cast<double>(seen.ns[i] - seen.ns[i - 1]) * 1e-6);
-  return o;
+  return outcome_of(seen, warm_up, (streams_bench::cpu_now() - cpu) * 1e3 / (warm_up + frames));
+}
+
+outcome composite_by_rondo(scene const& s, std::uint32_t teams, std::uint32_t frames, std::uint32_t window) {
+  constexpr std::uint32_t warm_up = 20;
+  lists_of_scene const lists;
+  arrivals seen;
+  runtime rt{use<render_stages>, {.device = "cpu", .teams = teams}};
+  streams::graph g{rt, {.ticks = warm_up + frames, .window = window, .measure = false}};
+  auto const from = g.add<scene_source>("from", {s.width, s.height, &lists});
+  image const about{s.width, s.height, s.composite == "i420a" ? pixel_format::i420a : pixel_format::rgba_f16};
+  auto const above = g.add<filled_layer>("above", {about, s.covered});
+  auto const mode = s.mode == "add"       ? pixels::blend_add
+                    : s.mode == "overlay" ? pixels::blend_overlay
+                                          : pixels::blend_normal;
+  auto const all = g.add<compositor>("all", {.mode = {mode}});
+  g.connect(from.out<"video">(), all.in<"video">());
+  g.connect(above.out<"video">(), all.in<"layer1">(), {.how = streams::delivery::lossless});
+  g.connect(all.out<"video">(), g.add<callback_sink>("to", {arrivals::take, &seen}).in<"video">());
+  auto const cpu = streams_bench::cpu_now();
+  g.start();
+  if (auto const e = g.wait()) throw std::runtime_error(e.message() + ": " + g.why_failed());
+  return outcome_of(seen, warm_up, (streams_bench::cpu_now() - cpu) * 1e3 / (warm_up + frames));
 }
 
 }  // namespace render_bench

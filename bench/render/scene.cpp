@@ -40,6 +40,10 @@ void scene::describe(CLI::App& app) {
   app.add_option("--largest", largest);
   app.add_option("--fill_opacity", fill_opacity);
   app.add_option("--roundness", roundness);
+  app.add_option("--composite", composite, "puts a layer over the picture: i420a or rgba_f16")
+      ->check(CLI::IsMember({"i420a", "rgba_f16"}));
+  app.add_option("--mode", mode, "how it is blended")->check(CLI::IsMember({"normal", "add", "overlay"}));
+  app.add_option("--covered", covered, "the part of the layer's tiles that show something");
 }
 
 std::vector<point> scene::all_points() const {

@@ -25,6 +25,10 @@ struct scene {
   std::uint32_t boxes = 0;
   float smallest = 60, largest = 300, fill_opacity = 0.25F, roundness = 0.3F;  // of a box: its sides
 
+  std::string composite;  // a layer's format: nothing is drawn, but a layer is put over the picture
+  std::string mode = "normal";
+  float covered = 0.1F;  // the part of the layer's tiles that show something
+
   /// The options of a file or a command line.
   void describe(CLI::App& app);
   std::vector<rondo::video::point> all_points() const;
@@ -42,6 +46,8 @@ struct outcome {
   double touched = 0;      // the share of tiles on which something is drawn; 0: not known
 };
 outcome draw_by_rondo(scene const& s, std::uint32_t teams, std::uint32_t frames, std::uint32_t window);
+/// Puts a layer over the picture.
+outcome composite_by_rondo(scene const& s, std::uint32_t teams, std::uint32_t frames, std::uint32_t window);
 /// Every pixel of the picture tests every shape, on `threads` threads, in the same loops.
 outcome draw_naively(scene const& s, std::uint32_t threads, std::uint32_t frames);
 outcome draw_by_cairo(scene const& s, std::uint32_t frames, std::string const& png);

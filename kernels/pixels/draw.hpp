@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/pixels/font.hpp"
-#include "kernels/pixels/overlay/block.hpp"
+#include "kernels/pixels/planes.hpp"
 #include "kernels/pixels/shapes.hpp"
 
 namespace rondo {

@@ -6,7 +6,7 @@
 #include "kernels/pixels/draw.hpp"
 #include "kernels/pixels/layer.hpp"
 #include "kernels/pixels/pattern.hpp"
-#include "kernels/pixels/plane_place.hpp"
+#include "kernels/pixels/planes.hpp"
 #include "kernels/portable/kernel.hpp"
 
 namespace rondo {

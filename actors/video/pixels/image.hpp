@@ -1,13 +1,14 @@
 // The frames of video stages: pictures with one plane for brightness and two of half the size for colour (I420),
-// perhaps with opacities; layers in red, green and blue; and what a picture is besides its samples: what they mean, how fast pictures follow each
-// other, and how they are to be shown. Each stage passes that on, or says what it has changed.
+// perhaps with opacities; layers in red, green and blue; and what a picture is besides its samples: what they mean,
+// how fast pictures follow each other, and how they are to be shown. Each stage passes that on, or says what it has
+// changed.
 #pragma once
 
 #include <iterator>
 #include <string>
 
 #include "actors/video/pixels/image_view.hpp"
-#include "kernels/pixels/overlay/block.hpp"
+#include "kernels/pixels/planes.hpp"
 #include "kernels/streams/frame.hpp"
 
 namespace rondo::video {

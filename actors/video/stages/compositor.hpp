@@ -1,6 +1,6 @@
-// Puts up to four layers over a picture, the first one lowest. A layer is a picture with opacities (i420a, rgba_f16), or
-// one without, which covers what is below it; it may also be blended with that (kernels/pixels/overlay/blend.hpp). The newest
-// picture of each layer is kept, so layers may come at other rates.
+// Puts up to four layers over a picture, the first one lowest. A layer is a picture with opacities (i420a, rgba_f16),
+// or one without, which covers what is below it; it may also be blended with that
+// (kernels/pixels/overlay/blend.hpp). The newest picture of each layer is kept, so layers may come at other rates.
 #pragma once
 
 #include <string>

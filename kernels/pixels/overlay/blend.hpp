@@ -173,7 +173,7 @@ RONDO_PIXELS void load(RONDO_PRIVATE layer_block<Columns>& to, layer_planes from
   }
 }
 
-/// Whether a block of a layer shows something.
+/// Whether a block of a layer shows something: where it has no opacity, it has no light.
 template <i32 Columns>
 RONDO_PIXELS bool shows_something(drawn_planes from, i32 x, i32 y) {
   if (from.opacities == nullptr) return true;
@@ -184,13 +184,9 @@ RONDO_PIXELS bool shows_something(drawn_planes from, i32 x, i32 y) {
 }
 template <i32 Columns>
 RONDO_PIXELS bool shows_something(layer_planes from, i32 x, i32 y) {
-  u32 any = 0;  // light without opacity is light, too
-  for (i32 r = 0; r < 2; ++r) {
-    i32 const at = (y + r) * from.stride + x;
-    for (i32 i = 0; i < Columns; ++i)
-      any |= static_cast<u32>(from.opacities[at + i] | from.red[at + i] | from.green[at + i] |
-                              from.blue[at + i]);
-  }
+  u32 any = 0;
+  for (i32 r = 0; r < 2; ++r)
+    for (i32 i = 0; i < Columns; ++i) any |= from.opacities[(y + r) * from.stride + x + i];
   return any != 0;
 }
 
@@ -227,9 +223,33 @@ RONDO_PIXELS void show(RONDO_PRIVATE layer_block<Columns> const& b, drawn_planes
   }
 }
 
+/// Begins to load what lies below a block: a processor does not foresee that something is shown there, too.
+RONDO_PIXELS void fetch(drawn_planes p, i32 x, i32 y) {
+#if defined(RONDO_ON_PLAYER) || defined(__CUDA_ARCH__)
+  static_cast<void>(p), static_cast<void>(x), static_cast<void>(y);
+#else
+  for (i32 r = 0; r < 2; ++r) __builtin_prefetch(p.y + (y + r) * p.stride + x, 1);
+  __builtin_prefetch(p.u + y / 2 * p.colour_stride + x / 2, 1);
+  __builtin_prefetch(p.v + y / 2 * p.colour_stride + x / 2, 1);
+#endif
+}
+RONDO_PIXELS void fetch(layer_planes p, i32 x, i32 y) {
+#if defined(RONDO_ON_PLAYER) || defined(__CUDA_ARCH__)
+  static_cast<void>(p), static_cast<void>(x), static_cast<void>(y);
+#else
+  for (i32 r = 0; r < 2; ++r) {
+    i32 const at = (y + r) * p.stride + x;
+    __builtin_prefetch(p.red + at);
+    __builtin_prefetch(p.green + at);
+    __builtin_prefetch(p.blue + at);
+  }
+#endif
+}
+
 template <i32 Columns, class Layer>
 RONDO_PIXELS void blend_block(drawn_planes to, Layer from, blending how, i32 x, i32 y) {
   if (!shows_something<Columns>(from, x, y)) return;
+  if (Columns > 2 && y + 4 < to.height) fetch(from, x, y + 4), fetch(to, x, y + 4);
   layer_block<Columns> above;
   load<Columns>(above, from, how.colours, x, y);
   if (how.mode != blend_normal) {

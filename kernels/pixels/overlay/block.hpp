@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/pixels/overlay/half.hpp"
+#include "kernels/pixels/planes.hpp"
 
 namespace rondo {
 namespace pixels {
@@ -22,25 +23,6 @@ RONDO_PIXELS f32 root(f32 square) {
   return __builtin_sqrtf(square);
 #endif
 }
-
-/// The planes that are drawn on. Rows are padded to 64 samples, so that tiles lie within.
-struct drawn_planes {
-  RONDO_BUFFER u8* y;
-  RONDO_BUFFER u8* u;
-  RONDO_BUFFER u8* v;
-  i32 stride, colour_stride;
-  i32 width, height;                     // in pixels; even
-  RONDO_BUFFER u8* opacities = nullptr;  // as many as pixels; null: the picture has none
-};
-/// The same of a layer, whose samples are numbers of sixteen bits (half.hpp) from 0 to 1.
-struct layer_planes {
-  RONDO_BUFFER u16* red;
-  RONDO_BUFFER u16* green;
-  RONDO_BUFFER u16* blue;
-  RONDO_BUFFER u16* opacities;
-  i32 stride;         // in samples
-  i32 width, height;  // in pixels; even
-};
 
 /// A colour, as samples from 0 to 255, or red, green and blue from 0 to 1 on a layer; and its opacity, from 0 to 1.
 struct ink {

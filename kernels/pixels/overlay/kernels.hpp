@@ -5,7 +5,7 @@
 #include "kernels/pixels/overlay/boxes.hpp"
 #include "kernels/pixels/overlay/dots.hpp"
 #include "kernels/pixels/overlay/strokes.hpp"
-#include "kernels/pixels/plane_place.hpp"
+#include "kernels/pixels/planes.hpp"
 #include "kernels/portable/kernel.hpp"
 
 namespace rondo {

@@ -2,23 +2,23 @@
 #pragma once
 
 #include "kernels/pixels/background.hpp"
-#include "kernels/pixels/overlay/blend.hpp"
 #include "kernels/pixels/blur.hpp"
+#include "kernels/pixels/draw.hpp"
+#include "kernels/pixels/layer.hpp"
+#include "kernels/pixels/overlay/blend.hpp"
 #include "kernels/pixels/overlay/boxes.hpp"
 #include "kernels/pixels/overlay/dots.hpp"
-#include "kernels/pixels/draw.hpp"
 #include "kernels/pixels/overlay/glyphs.hpp"
-#include "kernels/pixels/layer.hpp"
-#include "kernels/pixels/pattern.hpp"
 #include "kernels/pixels/overlay/strokes.hpp"
+#include "kernels/pixels/pattern.hpp"
 
 namespace rondo {
 namespace pixels {
 
 /// All steps with shapes: into bins, and onto a tile.
 template <class Planes, class Shape, class How>
-RONDO_PIXELS void every_step(Planes planes, bin_tables bins, RONDO_BUFFER Shape* shapes, Shape s,
-                             How how, i32 x, i32 y) {
+RONDO_PIXELS void every_step(Planes planes, bin_tables bins, RONDO_BUFFER Shape* shapes, Shape s, How how,
+                             i32 x, i32 y) {
   tile_grid const grid = tiles_of(planes.width, planes.height);
   shapes[0] = s;
   clear_counts(bins, 0);

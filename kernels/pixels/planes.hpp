@@ -1,0 +1,40 @@
+// Where the planes of a picture are.
+#pragma once
+
+#include "kernels/pixels/portable.hpp"
+
+namespace rondo {
+namespace pixels {
+
+/// The planes that are drawn on. Rows are padded to 64 samples, so that tiles lie within.
+struct drawn_planes {
+  RONDO_BUFFER u8* y;
+  RONDO_BUFFER u8* u;
+  RONDO_BUFFER u8* v;
+  i32 stride, colour_stride;
+  i32 width, height;                     // in pixels; even
+  RONDO_BUFFER u8* opacities = nullptr;  // as many as pixels; null: the picture has none
+};
+/// The same of a layer, whose samples are numbers of sixteen bits (overlay/half.hpp) from 0 to 1.
+struct layer_planes {
+  RONDO_BUFFER u16* red;
+  RONDO_BUFFER u16* green;
+  RONDO_BUFFER u16* blue;
+  RONDO_BUFFER u16* opacities;
+  i32 stride;         // in samples
+  i32 width, height;  // in pixels; even
+};
+
+/// Where a plane is in its buffer: its first byte, and the bytes from row to row.
+struct plane_place {
+  u32 at;
+  i32 stride;
+};
+
+/// Row y of a plane.
+RONDO_PIXELS RONDO_BUFFER u8* row_of(RONDO_BUFFER u8* buffer, plane_place p, i32 y) {
+  return buffer + p.at + y * p.stride;
+}
+
+}  // namespace pixels
+}  // namespace rondo
