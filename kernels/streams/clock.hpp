@@ -3,9 +3,9 @@
 //
 // At a set rate, if paced, the host sends a `beat` in each period, or for several short ones together. Otherwise a tick
 // is due while fewer than `window` are on their way: sinks say which they have done. A tick that never reaches a sink,
-// because its frame was dropped, does not stop the clock: a later one does reach it, and if not, a `beat` of the host makes a
-// tick when none was made since the last beat. Sources with ticks of their own get none, and without others the clock
-// makes none.
+// because its frame was dropped, does not stop the clock: a later one does reach it, and if not, a `beat` of the host
+// makes a tick when none was made since the last beat. Sources with ticks of their own get none, and without others the
+// clock makes none.
 #pragma once
 
 #include "kernels/actor/module.hpp"
