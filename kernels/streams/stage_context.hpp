@@ -77,9 +77,9 @@ class stage_context {
     return f;
   }
   /// A block for the frame of an output: a new one at each tick, with unspecified contents. If `about` is larger than
-  /// what the stage has announced (Stage::spec), the stage fails with payload_too_large, and there is no block. So it
-  /// does, with wrong_size, if its type has a function `fits`, by which it does not fit: a picture of another size, say.
-  /// Later stages, whose memory is for what was announced, need not look.
+  /// what the stage has announced (Stage::spec), the stage fails with payload_too_large, and there is no block. It
+  /// also fails, with wrong_size, if its type has a function `fits`, and it does not fit: a picture of another size,
+  /// say. Later stages, whose memory is for what was announced, need not look.
   template <port_name Name>
   RONDO_HD frame_out<frame_of<false, Name>> output(frame_of<false, Name> const& about) noexcept {
     constexpr auto number = number_of<false, Name>();

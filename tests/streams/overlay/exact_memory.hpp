@@ -1,5 +1,5 @@
-// For tests that draw lists over pictures without a graph. All memory has exactly the size that a stage would ask for, so
-// that AddressSanitizer sees each access beyond it.
+// For tests that draw lists over pictures without a graph. All memory has exactly the size that a stage would ask for,
+// so that AddressSanitizer sees each access beyond it.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct context {
   typename Stage::options const& options() const { return of_stage; }
 };
 
-/// All steps of a tile_layer, the parts of each in the wrong order, with so many lanes, one after the other. `stage` has
-/// taken its list.
+/// All steps of a tile_layer, the parts of each in the wrong order, with so many lanes, one after the other. `stage`
+/// has taken its list.
 template <class Shape, class Stage>
 void draw(Stage const& stage, typename Stage::options const& o, rondo::video::image const& about,
           std::byte* pixels, std::uint32_t lanes) {
