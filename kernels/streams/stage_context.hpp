@@ -77,11 +77,14 @@ class stage_context {
     return f;
   }
   /// A block for the frame of an output: a new one at each tick, with unspecified contents. If `about` is larger than
-  /// what the stage has announced (Stage::spec), the stage fails with payload_too_large, and there is no block.
+  /// what the stage has announced (Stage::spec), the stage fails with payload_too_large, and there is no block. It
+  /// also fails, with wrong_size, if its type has a function `fits`, and it does not fit: a picture of another size,
+  /// say. Later stages, whose memory is for what was announced, need not look.
   template <port_name Name>
   RONDO_HD frame_out<frame_of<false, Name>> output(frame_of<false, Name> const& about) noexcept {
     constexpr auto number = number_of<false, Name>();
-    if (ctx_.team().leader()) prepare(number, about.bytes(), &about, sizeof about);
+    if (ctx_.team().leader() && is_as_announced(number, about))
+      prepare(number, about.bytes(), &about, sizeof about);
     return {about, data_of(number)};
   }
   /// The present frame of the input that the output edits (see `out`), to be changed and passed on. It is changed in
@@ -137,6 +140,7 @@ class stage_context {
   template <port_name Name>
   std::uint32_t lend(frame_of<false, Name> const& about, std::byte const* data) noexcept {
     constexpr auto number = number_of<false, Name>();
+    if (!is_as_announced(number, about)) return frame_pool::none;
     prepare(number, about.bytes(), &about, sizeof about);
     output_state& o = memory_.outputs[number];
     if (!o.has) return frame_pool::none;
@@ -220,6 +224,33 @@ class stage_context {
     o.has = false;
     // Its owner is awake, or an input of this stage holds a use, too.
     if (o.edits == 0) static_cast<void>(o.next.pool->end_use(o.next.block));
+  }
+  /// If not, the stage fails, and has no frame for the output.
+  template <class Frame>
+  RONDO_HD bool is_as_announced(std::uint32_t number, Frame const& about) noexcept {
+    if constexpr (requires {
+                    { about.fits(about) } -> std::same_as<bool>;
+                  }) {
+      Frame announced;
+      __builtin_memcpy(&announced, memory_.outputs[number].announced, sizeof announced);
+      if (!announced.fits(about)) {
+        drop(number);
+        say_shapes(announced, about);
+        ctx_.fail(errc::wrong_size);
+        return false;
+      }
+    }
+    return true;
+  }
+  template <class Frame>
+  RONDO_HD void say_shapes(Frame const& announced, Frame const& about) noexcept {
+    if (memory_.counts.failure == static_cast<std::uint32_t>(errc::wrong_size))
+      return;  // once, if it goes on
+    if constexpr (requires { about.width, about.height; })
+      if (about.width != announced.width || about.height != announced.height)
+        return ctx_.log(log_level::warning, "a frame of {}x{} does not fit {}x{}, as announced in `spec`",
+                        about.width, about.height, announced.width, announced.height);
+    ctx_.log(log_level::warning, "a frame is not of the shape that the stage has announced in `spec`");
   }
   RONDO_CALL RONDO_HD void prepare(std::uint32_t number, std::uint64_t bytes, void const* about,
                                    std::uint32_t about_bytes) noexcept {

@@ -38,6 +38,8 @@ struct output_state {
   // 1 + the input whose frame is in `next`, and was edited in place; 0: its use is this output's own.
   std::uint32_t edits = 0;
   frame next{};
+  alignas(
+      8) std::byte announced[max_about_bytes] = {};  // of its frames, by `spec`: the value of a frame_type
 };
 
 /// How far a stage is with the tick in hand, if that takes more than one handler: in a wide stage, and in one whose

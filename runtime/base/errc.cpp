@@ -58,9 +58,8 @@ constexpr std::array entries{
           "rondo::capture_graph, before or after a restore"},
     entry{"peer_gone", "the process on the other side has exited or was disconnected: reconnect"},
     entry{"wrong_size",
-          "the size of a payload, or the shape of a frame, is not that of its type: build both sides from "
-          "the same "
-          "schema, and set both shapes alike"},
+          "the size of a payload is not that of its type, or the shape of a frame is not the one that its "
+          "stage has announced: build both sides from the same schema, and set both shapes alike"},
     entry{"outcome_unknown",
           "the service stopped with the message in flight; it may or may not have been handled"},
     entry{"service_refuses", "the service does not allow this client to do this"},

@@ -1,11 +1,8 @@
 // Fuzzes what is drawn over pictures: lists of points, edges and boxes with any bits, drawn with any options that a
-// stage accepts, on pictures of any small size. All memory has exactly the size that is asked for, so that
-// AddressSanitizer sees each access beyond it.
+// stage accepts, on pictures of any small size. A million edges: tests/streams/overlay/many_edges_test.cpp.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <type_traits>
-#include <vector>
 
 #include "actors/video/overlay/knn_links.hpp"
 #include "actors/video/overlay/whole_tiles.hpp"
@@ -13,11 +10,14 @@
 #include "actors/video/stages/draw_edges.hpp"
 #include "actors/video/stages/draw_particles.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
+#include "tests/streams/overlay/exact_memory.hpp"
 
 namespace scene_fuzz {
 
 using namespace rondo;
 using namespace rondo::video;
+using exact_memory::context;
+using exact_memory::memory;
 
 /// What is left of the input; zeros behind its end.
 class source {
@@ -63,23 +63,6 @@ struct option_filler {
   }
 };
 
-/// Memory of exactly so many bytes, at a multiple of 64.
-class memory {
- public:
-  explicit memory(std::size_t bytes)
-      : data_(
-            static_cast<std::byte*>(::operator new (std::max<std::size_t>(bytes, 1), std::align_val_t{64}))) {
-    std::memset(data_.get(), 0x5A, bytes);
-  }
-  std::byte* data() const { return data_.get(); }
-
- private:
-  struct free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
-  std::unique_ptr<std::byte, free> data_;
-};
-
 /// A list whose count may be any number, with as many items as the input gives, at most `most`.
 template <class Item>
 struct list {
@@ -98,23 +81,6 @@ struct list {
   memory bytes;
 };
 
-/// As a stage sees its input and its options.
-template <class Stage, class Item>
-struct context {
-  struct frame {
-    list_of<Item> about;
-    std::byte* data;
-  };
-  list_of<Item> about;
-  std::byte* data;
-  typename Stage::options of_stage;
-  template <streams::port_name>
-  frame input() const {
-    return {about, data};
-  }
-  typename Stage::options const& options() const { return of_stage; }
-};
-
 template <class Shape, class Stage, class Item>
 void draw(source& from, image const& about, list_of<Item> items, std::byte* data) {
   context<Stage, Item> ctx{items, data, {}};
@@ -122,26 +88,11 @@ void draw(source& from, image const& about, list_of<Item> items, std::byte* data
   ctx.of_stage.describe(fill);
   Stage stage{};
   stage.take(ctx, streams::tick{.number = from.take<std::uint64_t>()}, about.colours);
-  auto const each = Stage::shapes_of_item(ctx.of_stage);
-  if (std::uint64_t{each} * stage.most() > 2'000) return;  // it would only take long
-
-  using layer_of = tile_layer<Shape>;
-  carver measure(nullptr);
-  layer_of(measure, stage.most() * each, about.width, about.height);
-  memory const scratch(measure.used()), pixels(about.bytes());
-  carver memory_of_layer(scratch.data());
-  layer_of layer(memory_of_layer, stage.most() * each, about.width, about.height);
-  auto const p = planes_at(about, pixels.data());
-  rondo::pixels::drawn_planes const to{p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,
-                                       p.of[1].stride, about.width,  about.height};
-  auto const make = [&](std::uint32_t n, Shape* shapes) { stage.make(ctx.of_stage, n, shapes); };
-  for (auto part = layer.begin(stage.count(), each); part-- > 0;) layer.count(part, make);
-  for (auto part = layer.join(); part-- > 0;) layer.put(part);
-  team_shared shared{};
+  if (std::uint64_t{Stage::shapes_of_item(ctx.of_stage)} * stage.most() > 2'000)
+    return;  // it would only take long
+  memory const pixels(about.bytes());
   auto const lanes = from.take<std::uint8_t>() % 2 == 0 ? 1u : 4u;
-  for (std::uint32_t n = 0; n < layer.touched(); ++n)
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      layer.draw(team{0, lane, lanes, shared}, to, stage.how(), n);
+  exact_memory::draw<Shape>(stage, ctx.of_stage, about, pixels.data(), lanes);
 }
 
 /// Links the points, twice, so that there is a past. Returns how many links there are; they are in `to`.

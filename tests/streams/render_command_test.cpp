@@ -66,6 +66,36 @@ TEST_CASE("rondo render draws a scene into a picture, named as the scene unless 
   CHECK_FALSE(fs::exists(dir / "at-000012.png"));
 }
 
+TEST_CASE("rondo render draws the edges that a file of points lists", "[render]") {
+  folder const dir;
+  // From left to right, in a row that only the line reaches; and the same points without it.
+  std::string const points = R"({"points": [{"id": 1, "x": 10, "y": 33}, {"id": 2, "x": 150, "y": 33}])";
+  std::ofstream(dir / "linked.jsonl") << points << R"(, "edges": [[1, 2]]})";
+  std::ofstream(dir / "apart.jsonl") << points << "}";
+  std::ofstream(dir / "scene.json") << R"({
+  "stages": [
+    {"name": "pattern", "stage": "test_pattern", "options": {"width": 160, "height": 96}},
+    {"name": "points", "stage": "points_source", "options": {"file": ")" +
+                                           (dir / "linked.jsonl") + R"("}},
+    {"name": "lines", "stage": "draw_lines", "options": {"width_px": 6, "colour": "#ffffff"}}
+  ],
+  "connections": [{"from": "pattern", "to": "lines.video"}, {"from": "points.edges", "to": "lines.edges"}]
+})";
+  auto const brightness_at = [&](std::string const& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {dir / "scene.json", dir / name, "--quiet"});
+    auto const r = run(dir, more);
+    CHECK(r.err == "");
+    REQUIRE(r.status == 0);
+    video::video_reader picture(dir / name);
+    std::vector<std::byte> block(picture.about().bytes());
+    REQUIRE(picture.next());
+    picture.get(block.data());
+    return static_cast<int>(video::planes_at(picture.about(), block.data()).of[0].at(80, 33));
+  };
+  CHECK(brightness_at("linked.png", {}) >= 234);
+  CHECK(brightness_at("apart.png", {"--set", "points.file=" + (dir / "apart.jsonl")}) < 225);
+}
+
 TEST_CASE("rondo render draws a scene into a video of its rate, and says what it took", "[render]") {
   folder const dir;
   auto const r = run(dir, {scene(dir), dir / "clip.mp4", "--profile", "--budget", "100000"});

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/video/ffmpeg/video_errors.hpp"
 #include "kernels/pixels/layer.hpp"
 #include "runtime/text/shown_url.hpp"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
 
 namespace rondo::video {
 
@@ -17,15 +22,24 @@ bool has_opacities(AVPixelFormat f) {
   return d != nullptr && (f == AV_PIX_FMT_PAL8 || (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0);
 }
 
+/// The same planes, of whatever range: swscale, which is told the range, warns of formats with a J.
+AVPixelFormat without_range(AVPixelFormat f) {
+  return f == AV_PIX_FMT_YUVJ420P   ? AV_PIX_FMT_YUV420P
+         : f == AV_PIX_FMT_YUVJ422P ? AV_PIX_FMT_YUV422P
+         : f == AV_PIX_FMT_YUVJ444P ? AV_PIX_FMT_YUV444P
+                                    : f;
+}
+
 AVPixelFormat nearest(image const& about, AVCodec const* codec) {
   auto const own = ffmpeg::format_of(about.format);
   if (codec->pix_fmts == nullptr) return own;
   bool only_full = about.colours.is_full != 0;
   // It lists the planes of any range, too, but encodes them only if they are in full range.
-  if (codec->id == AV_CODEC_ID_MJPEG && own == AV_PIX_FMT_YUV420P) return AV_PIX_FMT_YUVJ420P;
-  for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
+  if (codec->id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;
+  // TIFF has such planes, too, but does not say their matrix, and programs show them in wrong colours.
+  for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE && codec->id != AV_CODEC_ID_TIFF; ++f)
     if (*f == own) return own;
-  // JPEG's: the same planes, in full range.
+  // The same planes, in full range.
   for (auto const* f = codec->pix_fmts; *f != AV_PIX_FMT_NONE; ++f)
     if (*f == AV_PIX_FMT_YUVJ420P && (only_full || about.format == pixel_format::i420)) return *f;
   bool const transparent = about.format == pixel_format::i420a;
@@ -71,19 +85,40 @@ encoder_pictures::encoder_pictures(image const& about, AVCodec const* codec, std
                             (colours_.matrix == 6 && about.colours.matrix == 2) || to_rgb;
   bool const copies = (target == own || (target == AV_PIX_FMT_YUVJ420P && own == AV_PIX_FMT_YUV420P)) &&
                       matrix_stays && colours_.is_full == about.colours.is_full;
-  if (copies) return;
+  if (!copies) open_scaler(target);
+}
+
+void encoder_pictures::open_scaler(AVPixelFormat target) {
   // Opacities that are left out are over black already: premultiplied.
-  auto const from = about.format == pixel_format::i420a && !keeps_opacities_ ? AV_PIX_FMT_YUV420P : own;
-  scaler_.reset(sws_getContext(about.width, about.height, from, about.width, about.height, target,
-                               SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP,
-                               nullptr, nullptr, nullptr));
-  if (!scaler_)
-    throw video_error(fmt::format("cannot write '{}': pictures of {}x{} cannot become {}", file_, about.width,
-                                  about.height, av_get_pix_fmt_name(target)));
-  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(ffmpeg::coefficients_of(about.colours)),
-                           about.colours.is_full,
-                           sws_getCoefficients(to_rgb ? ffmpeg::coefficients_of(about.colours)
-                                                      : ffmpeg::coefficients_of(colours_)),
+  auto const from = about_.format == pixel_format::i420a && !keeps_opacities_
+                        ? AV_PIX_FMT_YUV420P
+                        : ffmpeg::format_of(about_.format);
+  bool const to_rgb = ffmpeg::is_rgb(target);
+  scaler_.reset(sws_alloc_context());
+  if (!scaler_) throw std::bad_alloc();
+  // Ranges are said before it is opened: of samples with more than 8 bits it believes no others afterwards.
+  std::pair<char const*, std::int64_t> const options[] = {
+      {"srcw", about_.width},
+      {"srch", about_.height},
+      {"src_format", from},
+      {"src_range", about_.colours.is_full},
+      {"dstw", about_.width},
+      {"dsth", about_.height},
+      {"dst_format", without_range(target)},
+      {"dst_range", to_rgb ? 0 : colours_.is_full},
+      {"sws_flags", SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP},
+  };
+  int result = 0;
+  for (auto const& [name, value] : options)
+    if (result >= 0) result = av_opt_set_int(scaler_.get(), name, value, 0);
+  if (result >= 0) result = sws_init_context(scaler_.get(), nullptr, nullptr);
+  if (result < 0)
+    throw video_error(fmt::format("cannot write '{}': pictures of {}x{} cannot become {}: {}", file_,
+                                  about_.width, about_.height, av_get_pix_fmt_name(target),
+                                  ffmpeg::text(result)));
+  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(ffmpeg::coefficients_of(about_.colours)),
+                           about_.colours.is_full,
+                           sws_getCoefficients(ffmpeg::coefficients_of(to_rgb ? about_.colours : colours_)),
                            colours_.is_full, 0, 1 << 16, 1 << 16);
 }
 

@@ -25,6 +25,7 @@ class encoder_pictures {
   AVFrame* make(std::byte const* data);
 
  private:
+  void open_scaler(AVPixelFormat target);
   std::byte const* without_premultiplication(std::byte const* data);
   void make_palette(AVFrame& from);
 

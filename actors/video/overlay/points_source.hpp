@@ -1,7 +1,9 @@
-// A source of tracked points, and of boxes, from a file of JSON lines: one line for each tick.
+// A source of tracked points, of edges between them, and of boxes, from a file of JSON lines: one line for each tick.
 //
-//   {"points": [{"id": 1, "x": 100, "y": 80.5, "vx": 10, "vy": 0}], "boxes": [{"id": 1, "x": 90, "y": 60, "width": 20,
-//   "height": 40}]}                                                     (one line; either list may be missing)
+//   {"points": [{"id": 1, "x": 100, "y": 80.5, "vx": 10, "vy": 0}, {"id": 2, "x": 300, "y": 90}], "edges": [[1, 2]],
+//   "boxes": [{"id": 1, "x": 90, "y": 60, "width": 20, "height": 40}]}             (one line; any list may be missing)
+//
+// An edge is a pair of ids, of two points of the same line.
 #pragma once
 
 #include <fstream>
@@ -16,7 +18,8 @@
 namespace rondo::video {
 
 struct points_source {
-  using ports = streams::ports<streams::out<"points", points>, streams::optional_out<"boxes", boxes>>;
+  using ports = streams::ports<streams::out<"points", points>, streams::optional_out<"boxes", boxes>,
+                               streams::optional_out<"edges", edges>>;
   struct options {
     streams::option_text<1024> file{};
     bool loop = false;
@@ -25,7 +28,7 @@ struct points_source {
     void describe(auto& option) {
       option.reads("file", file, "JSON lines to read, one for each tick");
       option("loop", loop, "begins again at its end");
-      option("most", most, "points or boxes of a line", 1, 16'384);
+      option("most", most, "points, boxes or edges of a line", 1, 16'384);
     }
   };
   static constexpr auto where = streams::works::on_host;
@@ -46,6 +49,7 @@ struct points_source {
     std::vector<char> line_;     // with room for the longest one
     std::vector<point> points_;  // of the line
     std::vector<box> boxes_;
+    std::vector<edge> edges_;
     std::uint64_t number_ = 0;  // of the line
   };
 

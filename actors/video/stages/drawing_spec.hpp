@@ -22,8 +22,11 @@ void specify_drawing(typename Stage::options const& o, std::uint64_t most, strea
   auto const each = Stage::shapes_of_item(o);
   constexpr auto limit = tile_layer<Shape>::most_shapes;
   if (most * each > limit)
-    return s.refuse("a list of " + std::to_string(most) + " items, each drawn in " + std::to_string(each) +
-                    " pieces, has more than " + std::to_string(limit) + " pieces: make one of them smaller");
+    return s.refuse("a list of up to " + std::to_string(most) +
+                    " items (pieces of each: " + std::to_string(each) + ") may have " +
+                    std::to_string(most * each) + " pieces; at most " + std::to_string(limit) +
+                    " are drawn: make the list shorter, where it is made, or draw fewer pieces of an item "
+                    "(`samples`, `count`, or no glow)");
   carver measure(nullptr);
   Stage{}.carve(measure);
   tile_layer<Shape>(measure, static_cast<std::uint32_t>(most * each), picture.width, picture.height);

@@ -242,6 +242,8 @@ void built_graph::lay_out_outputs(graph_memory& memory, stage_instance& s) {
     outputs[o].readers = memory.at_device(groups);
     outputs[o].count = static_cast<std::uint32_t>(readers.size());
     outputs[o].pool = memory.at_device(lay_out_pool(memory, s, o));
+    if (s.transfer == nullptr)
+      std::ranges::copy(plan_.specs()[s.stage].outputs[o].bytes, outputs[o].announced);
   }
   s.memory->outputs = memory.at_device(outputs);
   s.memory->output_count = count;

@@ -148,6 +148,7 @@ class lone_stage {
     for (std::uint32_t o = 0; o < kind.outputs.size(); ++o) {
       pools_.push_back(lay_out_pool(m, kind.outputs[o].bytes(spec_.outputs[o]), false));
       outputs[o].pool = m.at_device(pools_.back());
+      std::ranges::copy(spec_.outputs[o].bytes, outputs[o].announced);
     }
     for (auto& f : feeds_) lay_out_feed(m, f, inputs[f.input]);
   }

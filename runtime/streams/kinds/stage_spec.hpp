@@ -101,7 +101,8 @@ class spec_of {
     return all_.outputs[Stage::ports::template number_of<false, Name>()]
         .template get<frame_of<false, Name>>();
   }
-  /// Frames of the output have at most as many bytes as this one.
+  /// Frames of the output have at most as many bytes as this one, and fit it if their type says what fits: pictures
+  /// have this size (stage_context::output).
   template <port_name Name>
   void out(frame_of<false, Name> const& about) {
     all_.outputs[Stage::ports::template number_of<false, Name>()].set(about);

@@ -1,4 +1,4 @@
-// Points and boxes from a file of JSON lines: what is read, and what is refused, with the line and the field.
+// Points, boxes and edges from a file of JSON lines: what is read, and what is refused, with the line and the field.
 #include <fstream>
 
 #include "actors/video/overlay/points_source.hpp"
@@ -8,7 +8,8 @@ namespace points_source_test {
 
 /// Keeps what comes.
 struct list_keeper {
-  using ports = streams::ports<streams::in<"points", video::points>, streams::in<"boxes", video::boxes>>;
+  using ports = streams::ports<streams::in<"points", video::points>, streams::in<"boxes", video::boxes>,
+                               streams::in<"edges", video::edges>>;
   struct options {};
   static constexpr auto where = streams::works::on_host;
 
@@ -17,12 +18,16 @@ struct list_keeper {
     auto const b = ctx.input<"boxes">();
     video::list_view<video::point> const points{p.about, p.data};
     video::list_view<video::box> const boxes{b.about, b.data};
-    ticks.push_back({{points.begin(), points.end()}, {boxes.begin(), boxes.end()}});
+    auto const e = ctx.input<"edges">();
+    video::list_view<video::edge> const edges{e.about, e.data};
+    ticks.push_back(
+        {{points.begin(), points.end()}, {boxes.begin(), boxes.end()}, {edges.begin(), edges.end()}});
   }
 
   struct lists {
     std::vector<video::point> points;
     std::vector<video::box> boxes;
+    std::vector<video::edge> edges;
   };
   inline static std::vector<lists> ticks;
 };
@@ -44,6 +49,7 @@ std::string read(std::string const& text, points_source::options o = {}, std::ui
   auto const to = g.add<list_keeper>("to", {});
   g.connect(from.out<"points">(), to.in<"points">());
   g.connect(from.out<"boxes">(), to.in<"boxes">());
+  g.connect(from.out<"edges">(), to.in<"edges">());
   g.start();
   if (!g.wait(60s)) return {};
   CHECK(g.failed_by() == streams::fault::input_malformed);
@@ -67,6 +73,57 @@ TEST_CASE("points and boxes come from JSON lines, one line a tick", "[overlay][p
   auto const& b = ticks[1].boxes[0];
   CHECK((b.id == 3 && b.x == 1 && b.y == 2 && b.width == 30 && b.height == 40.25F));
   CHECK((ticks[2].points.empty() && ticks[2].boxes.empty()));
+}
+
+TEST_CASE("the edges of a line link its points by their ids", "[overlay][points_source]") {
+  // Edges may come before the points that they name, a point may be on many of them, and one may lead back to its own.
+  std::string const text =
+      R"({"edges": [[7, 4294967295], [0, 7], [7, 7]], "points": [{"id": 7, "x": 1.5, "y": -2})"
+      R"(, {"id": 4294967295, "x": 30, "y": 40.25}, {"x": 9}]}
+{"points": [{"id": 7}, {"id": 8}, {"id": 8}]}
+{"points": [{"id": 7, "x": 5}, {"id": 8}], "edges": [[8, 7]]}
+)";
+  CHECK(read(text).empty());
+  auto const& ticks = list_keeper::ticks;
+  REQUIRE(ticks.size() == 3);
+  REQUIRE(ticks[0].edges.size() == 3);
+  auto const& e = ticks[0].edges[0];
+  CHECK((e.from == 7 && e.to == ~0u && e.x0 == 1.5F && e.y0 == -2 && e.x1 == 30 && e.y1 == 40.25F));
+  auto const& second = ticks[0].edges[1];
+  CHECK((second.from == 0 && second.to == 7 && second.x0 == 9 && second.y0 == 0 && second.x1 == 1.5F));
+  auto const& own = ticks[0].edges[2];
+  CHECK((own.from == 7 && own.to == 7 && own.x0 == own.x1 && own.y0 == own.y1));
+  CHECK(ticks[1].edges.empty());  // two points may have one id where no edge names it
+  REQUIRE(ticks[2].edges.size() == 1);
+  CHECK((ticks[2].edges[0].from == 8 && ticks[2].edges[0].x1 == 5));
+}
+
+TEST_CASE("an edge that is wrong is named, with its line, and with what to do", "[overlay][points_source]") {
+  auto const with_edge = [](std::string const& edge) {
+    return read("{}\n{\"points\": [{\"id\": 1}, {\"id\": 2}, {}, {}], \"edges\": [[1, 2], " + edge + "]}\n");
+  };
+  CHECK_THAT(with_edge("[1, 3]"),
+             Contains("points.jsonl: line 2: edges[1]: no point of this line has the id 3: add "
+                      "the point, or leave the edge out"));
+  CHECK_THAT(with_edge("[0, 1]"),
+             Contains("line 2: edges[1]: 2 points of this line have the id 0: give each an id "
+                      "of its own"));
+  std::pair<char const*, char const*> const wrong[] = {{"[1]", "a list of 1"},
+                                                       {"[1, 2, 1]", "a list of 3"},
+                                                       {"[]", "a list of 0"},
+                                                       {"[1, \"2\"]", "[1, a string]"},
+                                                       {"[1.5, 2]", "[1.5, 2]"},
+                                                       {"[-1, 2]", "[-1, 2]"},
+                                                       {"[1, 4294967296]", "[1, 4294967296]"}};
+  for (auto const& [edge, shown] : wrong)
+    CHECK_THAT(with_edge(edge), Contains(std::string("line 2: edges[1]: is ") + shown +
+                                         "; it must be the ids of two points, such as [1, 2]"));
+  CHECK_THAT(with_edge("{\"from\": 1, \"to\": 2}"),
+             Contains("edges[1]: is an object; it must be the ids of two"));
+  CHECK_THAT(with_edge("7"), Contains("edges[1]: is 7; it must be the ids of two"));
+  CHECK_THAT(read("{\"edges\": {}}"), Contains("line 1: edges: is an object; it must be a list"));
+  CHECK_THAT(read("{\"points\": [{\"id\": 1}], \"edges\": [[1, 1], [1, 1], [1, 1]]}", {.most = 2}),
+             Contains("has 3 items; `most` is 2"));
 }
 
 TEST_CASE("a file of points that is read again and again goes on", "[overlay][points_source]") {
@@ -101,6 +158,7 @@ TEST_CASE("a file of points that is not there is an error of the start", "[overl
     auto const to = g.add<list_keeper>("to", {});
     g.connect(from.out<"points">(), to.in<"points">());
     g.connect(from.out<"boxes">(), to.in<"boxes">());
+    g.connect(from.out<"edges">(), to.in<"edges">());
     CHECK_THAT(error_of([&] { g.start(); }), Contains("from") && Contains(*name == 0 ? "no file" : name));
   }
 }

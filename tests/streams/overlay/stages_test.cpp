@@ -7,7 +7,25 @@
 
 namespace overlay_test {
 
-RONDO_STAGES(stages, RONDO_OVERLAY_STAGES, rondo::video::callback_sink)
+/// A list full of edges: a fan, from the upper left corner to places below it.
+struct fan {
+  using ports = streams::ports<streams::out<"edges", video::edges>>;
+  struct options {
+    std::uint32_t most = 1'000'000;
+  };
+  static void spec(options const& o, streams::spec_of<fan>& s) { s.out<"edges">({o.most}); }
+  RONDO_HD void process(streams::stage_context<fan>& ctx, streams::tick const&) {
+    auto const most = ctx.options().most;
+    auto const edges = ctx.output<"edges">({most});
+    if (!edges) return;
+    video::list_view<video::edge> to{edges.about, edges.data};
+    to.clear();
+    for (std::uint32_t i = 0; i < most; ++i)
+      to.add({0, i + 1, 0, 0, 1, 8 + 4 * static_cast<float>(i) / static_cast<float>(most)});
+  }
+};
+
+RONDO_STAGES(stages, RONDO_OVERLAY_STAGES, fan, rondo::video::callback_sink)
 
 }  // namespace overlay_test
 
@@ -98,6 +116,52 @@ TEST_CASE("options of drawing that make no sense are refused by name, also those
   CHECK_THAT(refusal_of({.curves = {.samples = 1}}), Contains("curves") && Contains("'samples' is 1"));
   CHECK_THAT(refusal_of({.sparks = {.every = 0}}), Contains("sparks") && Contains("'every' is 0"));
   CHECK_THAT(refusal_of({.particles = {.life = 0}}), Contains("particles") && Contains("'life' is 0"));
+}
+
+namespace {
+
+/// Draws lists of `most` edges with such a stage on a small picture. Returns why the graph did not start, or how many
+/// were drawn, and the brightness of a pixel that the edges cover.
+template <class Stage>
+std::string drawn_with(std::uint32_t most, typename Stage::options const& o) {
+  static int covered;
+  covered = 0;
+  runtime rt{use<overlay_test::stages>, {.device = "cpu"}};
+  streams::graph g{rt, {.ticks = 1, .warn = [](std::string const&) {}}};
+  auto const pattern = g.add<video::test_pattern>("pattern", {.width = 32, .height = 16});
+  auto const from = g.add<overlay_test::fan>("from", {most});
+  auto const draw = g.add<Stage>("draw", o);
+  auto const to = g.add<video::callback_sink>(
+      "to", {[](void*, video::image const& i, std::byte const* data, streams::tick const&) {
+               covered = video::planes_at(i, data).of[0].at(0, 4);
+             },
+             nullptr});
+  g.connect(pattern.out<"video">(), draw.template in<"video">());
+  g.connect(from.out<"edges">(), draw.template in<"edges">());
+  g.connect(draw.template out<"video">(), to.template in<"video">());
+  try {
+    g.start();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+  if (g.wait(300s)) return g.why_failed();
+  return std::to_string(g.counts(draw).processed) + " drawn, " + std::to_string(covered);
+}
+
+}  // namespace
+
+TEST_CASE("lists of a million edges are drawn, and more pieces than that are refused", "[overlay][stages]") {
+  using Catch::Matchers::Contains;
+  constexpr std::uint32_t million = 1'000'000;
+  CHECK(drawn_with<video::draw_lines>(million, {{.width_px = 4}}) == "1 drawn, 235");
+  CHECK(drawn_with<video::draw_lines>(million, {{.width_px = 4, .glow_px = 1}}) == "1 drawn, 235");
+  CHECK(drawn_with<video::draw_curves>(million, {.stroke = {.width_px = 4}, .curvature = 0, .samples = 3}) ==
+        "1 drawn, 235");
+  CHECK_THAT(
+      drawn_with<video::draw_curves>(million, {.samples = 4}),
+      Contains("draw") && Contains("a list of up to 1000000 items (pieces of each: 3) may have 3000000 "
+                                   "pieces; at most 2097152 are drawn: make the list shorter"));
+  CHECK_THAT(drawn_with<video::draw_lines>((2 << 20) + 1, {}), Contains("at most 2097152 are drawn"));
 }
 
 }  // namespace overlay_stages_test
