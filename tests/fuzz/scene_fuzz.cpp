@@ -87,7 +87,8 @@ void draw(source& from, image const& about, list_of<Item> items, std::byte* data
   option_filler fill{from};
   ctx.of_stage.describe(fill);
   Stage stage{};
-  stage.take(ctx, streams::tick{.number = from.take<std::uint64_t>()}, about.colours);
+  auto const own = exact_memory::carve_for(stage);
+  stage.take(ctx, streams::tick{.number = from.take<std::uint64_t>()}, about);
   if (std::uint64_t{Stage::shapes_of_item(ctx.of_stage)} * stage.most() > 2'000)
     return;  // it would only take long
   memory const pixels(about.bytes());
@@ -123,7 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   using namespace scene_fuzz;
   source from(data, size);
   auto const what = from.take<std::uint8_t>();
+  constexpr pixel_format formats[] = {pixel_format::i420, pixel_format::i420a, pixel_format::rgba_f16};
   image about{16 + 2 * (from.take<std::uint8_t>() % 50), 16 + 2 * (from.take<std::uint8_t>() % 40)};
+  about.format = formats[what / 5 % 3];
   auto const most = [&](std::size_t item) {
     return static_cast<std::uint32_t>(std::min<std::size_t>(from.left() / item, 200));
   };

@@ -48,6 +48,17 @@ struct context {
   typename Stage::options const& options() const { return of_stage; }
 };
 
+/// What a stage carves for itself, before it takes its list.
+template <class Stage>
+memory carve_for(Stage& stage) {
+  rondo::video::carver measure(nullptr);
+  stage.carve(measure);
+  memory own(measure.used());
+  rondo::video::carver carved(own.data());
+  stage.carve(carved);
+  return own;
+}
+
 /// All steps of a tile_layer, the parts of each in the wrong order, with so many lanes, one after the other. `stage`
 /// has taken its list.
 template <class Shape, class Stage>
@@ -60,16 +71,18 @@ void draw(Stage const& stage, typename Stage::options const& o, rondo::video::im
   memory const scratch(measure.used());
   rondo::video::carver memory_of_layer(scratch.data());
   layer_of layer(memory_of_layer, stage.most() * each, about.width, about.height);
-  auto const p = rondo::video::planes_at(about, pixels);
-  rondo::pixels::drawn_planes const to{p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,
-                                       p.of[1].stride, about.width,  about.height};
   auto const make = [&](std::uint32_t n, Shape* shapes) { stage.make(o, n, shapes); };
   for (auto part = layer.begin(stage.count(), each); part-- > 0;) layer.count(part, make);
   for (auto part = layer.join(); part-- > 0;) layer.put(part);
   rondo::team_shared shared{};
   for (std::uint32_t n = 0; n < layer.touched(); ++n)
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      layer.draw(rondo::team{0, lane, lanes, shared}, to, stage.how(), n);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      rondo::team const team{0, lane, lanes, shared};
+      if (about.is_layer())
+        layer.draw(team, rondo::video::layer_planes_at(about, pixels), stage.how(), n);
+      else
+        layer.draw(team, rondo::video::drawn_planes_at(about, pixels), stage.how(), n);
+    }
 }
 
 }  // namespace exact_memory

@@ -73,7 +73,8 @@ void draw(typename Stage::options const& o, std::int32_t width, std::int32_t hei
   image const about{width, height};
   memory const picture(about.bytes());
   Stage stage{};
-  stage.take(ctx, rondo::streams::tick{}, about.colours);
+  auto const own = exact_memory::carve_for(stage);
+  stage.take(ctx, rondo::streams::tick{}, about);
   REQUIRE(stage.count() == million);
   REQUIRE(std::uint64_t{million} * Stage::shapes_of_item(o) <=
           tile_layer<rondo::pixels::segment>::most_shapes);
