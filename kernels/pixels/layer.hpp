@@ -1,5 +1,4 @@
-// Layers over a plane: rows of premultiplied values with their opacity, a mask in one colour, and a band between two
-// heights.
+// Layers over a plane: rows of premultiplied values with their opacity, and a band between two heights.
 #pragma once
 
 #include "kernels/pixels/portable.hpp"
@@ -15,15 +14,6 @@ RONDO_PIXELS void layer_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* layer, R
     for (i32 x = first; x < width; x += step) to[x] = over(layer[x], opacity[x], to[x]);
   else
     for (i32 x = first; x < width; x += step) to[x] = over(layer[x], opacity[2 * x], to[x]);
-}
-
-/// One colour where a mask is: `mask` has an opacity for each sample of the row, or, with a step of 2, for two.
-RONDO_PIXELS void mask_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* mask, i32 mask_step, u8 value,
-                           i32 width, i32 first, i32 step) {
-  for (i32 x = first; x < width; x += step) {
-    u8 const opacity = mask[mask_step * x];
-    to[x] = over(static_cast<u8>(over_255(static_cast<u16>(opacity * value))), opacity, to[x]);
-  }
 }
 
 /// The colours of a band, with their opacities.

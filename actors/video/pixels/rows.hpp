@@ -21,7 +21,6 @@ void blur_down(u8* to, u8 const* from, i32 stride, i32 height, i32 y, i32 width,
                pixels::blur_weights const& w);
 void blur_across(u8* to, u8 const* from, i32 width, pixels::blur_weights const& w);
 void layer(u8* to, u8 const* layer, u8 const* opacity, i32 opacity_step, i32 width);
-void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width);
 void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
           pixels::band_colours const& colours, i32 width);
 void subtract(pixels::background_rows const& r, pixels::background_limits const& limits);
@@ -88,12 +87,6 @@ class rows {
     if (step_ == 1) return whole_rows::layer(to, layer, opacity, opacity_step, width);
 #endif
     pixels::layer_row(to, layer, opacity, opacity_step, width, first_, step_);
-  }
-  RONDO_CALL RONDO_HD void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width) const {
-#if !defined(__CUDA_ARCH__)
-    if (step_ == 1) return whole_rows::mask(to, mask, mask_step, value, width);
-#endif
-    pixels::mask_row(to, mask, mask_step, value, width, first_, step_);
   }
   RONDO_CALL RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
                                 pixels::band_colours const& colours, i32 width) const {
