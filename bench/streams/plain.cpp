@@ -18,6 +18,8 @@ namespace streams_bench {
 
 namespace {
 
+using pixels::u32;
+
 team const one{0};
 
 void make_pattern(image const& about, std::byte* data, std::uint64_t number) {
@@ -44,8 +46,8 @@ void make_blur(image const& about, std::byte const* in, std::byte* out, float si
       row.blur_across(to.of[p].row(y), between.data(), from.of[p].width, weights);
     }
 }
-/// As the waveform and the frame rate do: a darkened band with a curve, and a mask.
-void make_band(image const& about, std::byte* data, std::vector<u16>& lines, std::vector<u8>& mask) {
+/// As the waveform and the frame rate do: a darkened band with a curve, and a text.
+void make_band(image const& about, std::byte* data, std::vector<u16>& lines, std::vector<u32>& letters) {
   auto const picture = planes_at(about, data);
   rows const row{one};
   auto const width = static_cast<std::size_t>(about.width);
@@ -60,11 +62,17 @@ void make_band(image const& about, std::byte* data, std::vector<u16>& lines, std
       row.band(picture.of[p].row(top + y), lines.data(), lines.data() + width, half,
                static_cast<u16>(half * y), {220, 230, 16, 96}, picture.of[p].width);
   }
-  std::int32_t const scale = frame_rate::scale_for({}, about), letters = frame_rate::letters * 6 * scale;
-  mask.assign(static_cast<std::size_t>(letters), 200);
-  for (int p = 0; p < 3; ++p)
-    for (std::int32_t y = 0; y < 7 * scale / (p == 0 ? 1 : 2); ++y)
-      row.mask(picture.of[p].row(y), mask.data(), p == 0 ? 1 : 2, 235, letters / (p == 0 ? 1 : 2));
+  auto const sizes = frame_rate::sizes_for({}, about);
+  if (letters.empty()) letters.resize(book_bytes(sizes) / sizeof(u32) + 1);
+  auto& book = *reinterpret_cast<pixels::letter_book*>(letters.data());
+  provide_letters(one_lane{}, book, sizes);  // by the first picture
+  text_line line{8, 8, 0, samples_of({255, 255, 255}, about.colours), 256, 0, {}};
+  append(line, "59.9 fps");
+  pixels::drawn_planes const to{picture.of[0].data,   picture.of[1].data,   picture.of[2].data,
+                                picture.of[0].stride, picture.of[1].stride, about.width,
+                                about.height};
+  for (std::int32_t by = 0; 2 * by < 8 + book.face[0].below; ++by)
+    pixels::draw_text_row(to, &line, &book, by, 0, 1);
 }
 
 /// Memory for one picture, from malloc.
@@ -119,13 +127,14 @@ class copies_queue {
 outcome run_loop(work const& w) {
   image const about{w.width, w.height};
   std::vector<std::byte> a(about.bytes()), b(about.bytes());
-  std::vector<u8> between, mask;
+  std::vector<u8> between;
+  std::vector<u32> letters;
   std::vector<u16> lines;
   return timed(w.frames, [&] {
     for (std::uint64_t n = 0; n < w.frames; ++n) {
       make_pattern(about, a.data(), n);
       make_blur(about, a.data(), b.data(), w.sigma, between);
-      make_band(about, b.data(), lines, mask);
+      make_band(about, b.data(), lines, letters);
     }
   });
 }
@@ -154,11 +163,11 @@ outcome run_copies(work const& w) {
       }
     });
     threads.emplace_back([&] {
-      std::vector<u8> mask;
+      std::vector<u32> letters;
       std::vector<u16> lines;
       for (std::uint64_t n = 0; n < w.frames; ++n) {
         auto in = q[1].take();
-        pixels ? make_band(about, in.data(), lines, mask) : in.set_number(in.number() + 2);
+        pixels ? make_band(about, in.data(), lines, letters) : in.set_number(in.number() + 2);
         q[2].put(in);
       }
     });

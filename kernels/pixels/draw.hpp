@@ -1,11 +1,11 @@
-// Drawing a draw_list on a picture: anti-aliased boxes by signed distance, and text.
+// Drawing a draw_list on a picture: anti-aliased boxes by signed distance, and text by letters made before.
 //
 // A pixel's coverage follows from the distance of its centre to the shape's edge; a chroma sample takes the mean
 // coverage of its four pixels. The unit of work is a block of 2x2 pixels, which one lane draws, shape after shape: so
 // rows and lanes need not wait for each other.
 #pragma once
 
-#include "kernels/pixels/font.hpp"
+#include "kernels/pixels/letters.hpp"
 #include "kernels/pixels/planes.hpp"
 #include "kernels/pixels/shapes.hpp"
 
@@ -56,13 +56,6 @@ RONDO_PIXELS i32 coverage(fill_shape s, i32 x, i32 y) {
 RONDO_PIXELS i32 coverage(stroke_shape s, i32 x, i32 y) {
   i32 const d = distance16(s.box, s.radius16, x, y);
   return within((8 + s.stroke16 / 2 - (d < 0 ? -d : d)) * 16, 0, 256);
-}
-RONDO_PIXELS i32 coverage(RONDO_BUFFER text_line const* t, i32 px, i32 py) {
-  i32 const advance = glyph_advance * t->dot16;
-  i32 const x = px * 16 + 8 - t->x16 + t->dot16 / 2, y = py * 16 + 8 - t->y16;
-  if (x < 0 || x >= advance * t->length) return 0;
-  i32 const k = x / advance, in = x - k * advance - t->dot16 / 2;
-  return glyph_coverage(t->text[k], in * 256 / t->dot16, y * 256 / t->dot16, t->dot16);
 }
 
 /// One 2x2 block of pixels and its chroma sample.
@@ -137,18 +130,9 @@ RONDO_PIXELS void draw_box_row(drawn_planes to, rounded_box b, i32 by, i32 first
   blend_span(to.v + at, flat.first, flat.last, b.fill.v, b.fill_alpha, first, step);
 }
 
-RONDO_PIXELS void draw_text_row(drawn_planes to, RONDO_BUFFER text_line const* t, i32 by, i32 first,
-                                i32 step) {
-  i32 const right = t->x16 + glyph_advance * t->dot16 * t->length;
-  block_range const across = blocks_of(t->x16 - 16, right + 16, (to.width + 1) / 2);
-  sample_colour const ink = t->ink;
-  i32 const alpha = t->alpha;
-  for (i32 bx = first_from(across.first, first, step); bx < across.last; bx += step)
-    draw_block(to, bx, by, ink, alpha, t);
-}
-
 /// The part of all shapes in row `by` of blocks.
-RONDO_PIXELS void draw_row(drawn_planes to, RONDO_BUFFER draw_list const* list, i32 by, i32 first, i32 step) {
+RONDO_PIXELS void draw_row(drawn_planes to, RONDO_BUFFER draw_list const* list,
+                           RONDO_BUFFER letter_book const* book, i32 by, i32 first, i32 step) {
   i32 const rows = (to.height + 1) / 2;
   for (i32 i = 0; i < list->boxes; ++i) {
     rounded_box const b = list->box[i];
@@ -156,11 +140,7 @@ RONDO_PIXELS void draw_row(drawn_planes to, RONDO_BUFFER draw_list const* list, 
     block_range const down = blocks_of(b.box.y0 - outer, b.box.y1 + outer, rows);
     if (by >= down.first && by < down.last) draw_box_row(to, b, by, first, step);
   }
-  for (i32 i = 0; i < list->texts; ++i) {
-    RONDO_BUFFER text_line const* const t = list->text + i;
-    block_range const down = blocks_of(t->y16 - 16, t->y16 + glyph_rows * t->dot16 + 16, rows);
-    if (by >= down.first && by < down.last) draw_text_row(to, t, by, first, step);
-  }
+  for (i32 i = 0; i < list->texts; ++i) draw_text_row(to, list->text + i, book, by, first, step);
 }
 
 }  // namespace pixels

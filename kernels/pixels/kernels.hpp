@@ -89,22 +89,6 @@ RONDO_PIXELS void copy_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_B
 }
 RONDO_KERNEL(copy_layer, layer_work);
 
-/// Of one colour in buffer 0, through a mask of dots in buffer 1, which are drawn `scale` rows high.
-struct mask_work {
-  plane_place to;  // where the rows that are drawn begin
-  i32 mask_stride;
-  i32 shrink;  // 1, or 2 if the plane has half as many samples as the mask is wide
-  i32 scale;
-  i32 width;
-  u8 value;
-};
-RONDO_PIXELS void draw_mask(RONDO_BUFFER u8* to, RONDO_BUFFER u8* mask, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
-                            mask_work a, work_item at) {
-  mask_row(row_of(to, a.to, at.row), mask + a.shrink * at.row / a.scale * a.mask_stride, a.shrink, a.value,
-           a.width, at.lane, at.lanes);
-}
-RONDO_KERNEL(draw_mask, mask_work);
-
 /// Of a band in buffer 0, between the heights that buffer 1 has for each column: all lower ones, then the upper ones.
 struct band_work {
   plane_place to;  // where the band begins
@@ -121,16 +105,18 @@ RONDO_PIXELS void draw_band(RONDO_BUFFER u8* to, RONDO_BUFFER u8* heights, RONDO
 }
 RONDO_KERNEL(draw_band, band_work);
 
-/// Of the shapes in buffer 1, a draw_list, on the picture in buffer 0: a row of work is one of blocks of 2x2 pixels.
+/// Of the shapes in buffer 1, a draw_list, on the picture in buffer 0, with the letter_book in buffer 2: a row of work
+/// is one of blocks of 2x2 pixels.
 struct shapes_work {
   plane_place y, u, v;
   i32 width, height;
 };
-RONDO_PIXELS void draw_shapes(RONDO_BUFFER u8* to, RONDO_BUFFER u8* list, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
-                              shapes_work a, work_item at) {
+RONDO_PIXELS void draw_shapes(RONDO_BUFFER u8* to, RONDO_BUFFER u8* list, RONDO_BUFFER u8* letters,
+                              RONDO_BUFFER u8*, shapes_work a, work_item at) {
   drawn_planes const planes = {to + a.y.at, to + a.u.at, to + a.v.at, a.y.stride,
                                a.u.stride,  a.width,     a.height};
-  draw_row(planes, reinterpret_cast<RONDO_BUFFER draw_list const*>(list), at.row, at.lane, at.lanes);
+  draw_row(planes, reinterpret_cast<RONDO_BUFFER draw_list const*>(list),
+           reinterpret_cast<RONDO_BUFFER letter_book const*>(letters), at.row, at.lane, at.lanes);
 }
 RONDO_KERNEL(draw_shapes, shapes_work);
 

@@ -1,5 +1,4 @@
-// Layers over a plane: rows of premultiplied values with their opacity, a mask in one colour, and a band between two
-// heights.
+// Layers over a plane: rows of premultiplied values with their opacity, and a band between two heights.
 #pragma once
 
 #include "kernels/pixels/portable.hpp"
@@ -25,11 +24,11 @@ RONDO_PIXELS void layer_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* layer, R
       to[x] = over(layer[x], mean_opacity(opacity + 2 * x, stride), to[x]);
 }
 
-/// One colour where a mask is: `mask` has an opacity for each sample of the row, or, with a step of 2, for two.
-RONDO_PIXELS void mask_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* mask, i32 mask_step, u8 value,
-                           i32 width, i32 first, i32 step) {
+/// One colour where a mask is, which has an opacity for each sample of the row.
+RONDO_PIXELS void mask_row(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* mask, u8 value, i32 width, i32 first,
+                           i32 step) {
   for (i32 x = first; x < width; x += step) {
-    u8 const opacity = mask[mask_step * x];
+    u8 const opacity = mask[x];
     to[x] = over(static_cast<u8>(over_255(static_cast<u16>(opacity * value))), opacity, to[x]);
   }
 }

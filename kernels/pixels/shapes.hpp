@@ -25,10 +25,11 @@ struct rounded_box {
   i16 fill_alpha, stroke_alpha;
 };
 
-/// A line of ASCII text. (x16, y16) is the top left corner; a font dot is `dot16` sixteenths of a pixel wide.
+/// A line of ASCII text, in pixels from where it begins, and from the top of its capital letters.
 struct text_line {
   enum : i32 { capacity = 48 };
-  i32 x16, y16, dot16;
+  i32 x, y;
+  i32 face;  ///< of the letter_book (kernels/pixels/letters.hpp) with which it is drawn
   sample_colour ink;
   i16 alpha;
   i32 length;

@@ -3,8 +3,7 @@
 //
 // Plain functions over pointers, C++14, without exceptions, references into buffers, double, 64-bit atomics, and
 // headers of the system. Each pointer and each reference names the address space that it leads to: RONDO_BUFFER, or
-// RONDO_PRIVATE for a work-item's own variables. Where RONDO_TABLE is defined, it declares a constant table, which is
-// not within a function; elsewhere a table is static within the function that uses it.
+// RONDO_PRIVATE for a work-item's own variables.
 #pragma once
 
 // What a GPU without a ring kernel runs, as its compiler sees it: there is no standard library.
@@ -21,13 +20,11 @@
 #if defined(__OPENCL_CPP_VERSION__)
 #define RONDO_BUFFER __global
 #define RONDO_PRIVATE __private
-#define RONDO_TABLE __constant
 // Inlined, so that what is known where it is called is known within: the step of a loop, say.
 #define RONDO_PORTABLE inline __attribute__((always_inline))
 #elif defined(__METAL_VERSION__)
 #define RONDO_BUFFER device
 #define RONDO_PRIVATE thread
-#define RONDO_TABLE constant
 #define RONDO_PORTABLE inline
 #elif defined(__CUDACC__)
 #define RONDO_BUFFER

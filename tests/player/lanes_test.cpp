@@ -7,7 +7,9 @@
 #include <future>
 #include <random>
 
+#include "actors/video/movement/lanes.hpp"
 #include "actors/video/movement/shapes.hpp"
+#include "actors/video/pixels/lettering.hpp"
 #include "actors/video/pixels/pixel_kernels.hpp"
 #include "kernels/pixels/kernels.hpp"
 #include "runtime/player/opencl_player.hpp"
@@ -22,7 +24,7 @@ constexpr char const* pocl = "Portable Computing Language";
 constexpr i32 width = 141, height = 37, stride = 320;  // stride: of the two-byte rows of heights, too
 constexpr std::size_t bytes = std::size_t{64} * stride * 9;
 
-/// Two buffers of a player, or of the host.
+/// Buffers of a player, or of the host.
 class buffers {
  public:
   explicit buffers(std::pmr::memory_resource& from) : from_(from) {
@@ -33,9 +35,13 @@ class buffers {
     auto* const shapes = new (all_[1] + bytes / 2) draw_list{};
     video::add(*shapes, rounded_box{{-160, -90, 900, 300}, 80, 32, {90, 30, 200}, {200, 90, 90}, 60, 256});
     video::add(*shapes, rounded_box{{900, 200, 2300, 800}, 80, 48, {90, 30, 200}, {10, 90, 90}, 200, 130});
-    text_line t{-40, 200, 27, {235, 128, 128}, 256, 0, {}};
+    text_line t{-3, 12, 1, {235, 90, 200}, 220, 0, {}};
     video::append(t, "Rondo #1");
     video::add(*shapes, t);
+    video::letter_sizes const sizes{{9, 12}};
+    auto* const letters = new (all_[2]) letter_book{};
+    REQUIRE(video::book_bytes(sizes) <= bytes);
+    video::provide_letters(video::one_lane{}, *letters, sizes);
   }
   ~buffers() {
     for (auto* const b : all_) from_.deallocate(b, bytes, 64);
@@ -44,12 +50,12 @@ class buffers {
   buffers& operator=(buffers const&) = delete;
 
   kernel_buffers both() const { return {{all_[0], all_[1]}}; }
-  kernel_buffers shapes() const { return {{all_[0], all_[1] + bytes / 2}}; }
+  kernel_buffers shapes() const { return {{all_[0], all_[1] + bytes / 2, all_[2]}}; }
   std::vector<u8> written() const { return {all_[0], all_[0] + bytes}; }
 
  private:
   std::pmr::memory_resource& from_;
-  std::array<u8*, 2> all_{};
+  std::array<u8*, 3> all_{};
 };
 
 using made = std::function<kernel_call(buffers const&)>;
@@ -78,8 +84,6 @@ std::vector<std::pair<std::string, made>> all_calls() {
       call(draw_layer_kernel, {at, from, opacities, 1, width}),
       call(draw_layer_kernel, {at, from, opacities, 2, width}),
       call(copy_layer_kernel, {at, from, {}, 1, width}),
-      call(draw_mask_kernel, {at, stride, 1, 3, width, 235}),
-      call(draw_mask_kernel, {at, stride, 2, 3, width, 90}),
       call(draw_band_kernel, {at, 1, width, width, {220, 230, 16, 96}}),
       call(draw_band_kernel, {at, 2, 2 * width, width, {90, 230, 128, 96}}),
       call(draw_shapes_kernel, {at, {64 + 100 * stride, stride}, {64 + 200 * stride, stride}, width, height},

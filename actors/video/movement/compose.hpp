@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "actors/video/movement/shapes.hpp"
-#include "actors/video/pixels/font.hpp"
+#include "actors/video/pixels/lettering.hpp"
 
 namespace rondo::video {
 
@@ -26,20 +26,33 @@ RONDO_HD inline rgb track_colour(std::int32_t id) {
   return palette[(id % colours + colours) % colours];
 }
 
+/// The faces of a drawing's letters (kernels/pixels/letters.hpp).
+enum : std::int32_t { label_face, status_face };
+
+/// Of drawings for pictures of this height: 9 and 12 pixels for 576 lines.
+RONDO_HD inline letter_sizes drawing_letters(std::int32_t picture_height) {
+  auto const scaled = [picture_height](std::int32_t tenths) {
+    return pixels::within((picture_height * tenths + 2880) / 5760, tenths / 10, letter_sizes::limit);
+  };
+  return {{scaled(88), scaled(122)}};
+}
+
 namespace detail {
 
-/// A filled pill with text; (x16, y16) is its top left corner. Returns its width.
+/// A filled pill with text; (x16, y16) is its top left corner, which is rounded to a whole pixel. Returns its width.
 RONDO_HD inline std::int32_t add_pill(draw_list& list, text_line line, std::int32_t x16, std::int32_t y16,
-                                      std::int32_t dot16, sample_colour fill, std::int16_t alpha) {
-  std::int32_t const pad_x = 3 * dot16, pad_y = 2 * dot16;
-  std::int32_t const w = (line.length * glyph_advance - 1) * dot16 + 2 * pad_x,
-                     h = glyph_rows * dot16 + 2 * pad_y;
-  add(list, rounded_box{{x16, y16, x16 + w, y16 + h}, h * 3 / 10, 0, fill, fill, alpha, 0});
-  line.x16 = x16 + pad_x;
-  line.y16 = y16 + pad_y;
-  line.dot16 = dot16;
+                                      std::int32_t capital, std::int32_t pad_y, sample_colour fill,
+                                      std::int16_t alpha) {
+  std::int32_t const pad_x = (3 * capital + 3) / 7;
+  std::int32_t wide = 2 * pad_x;
+  for (std::int32_t k = 0; k < line.length; ++k) wide += letter_advance(line.text[k], capital);
+  line.x = ((x16 + 8) >> 4) + pad_x;
+  line.y = ((y16 + 8) >> 4) + pad_y;
+  box16 const b{16 * (line.x - pad_x), 16 * (line.y - pad_y), 16 * (line.x - pad_x + wide),
+                16 * (line.y + capital + pad_y)};
+  add(list, rounded_box{b, height(b) * 3 / 10, 0, fill, fill, alpha, 0});
   add(list, line);
-  return w;
+  return 16 * wide;
 }
 
 }  // namespace detail
@@ -51,6 +64,7 @@ RONDO_HD inline void compose(tracker_state const& tracks, tracker_params const& 
   using namespace detail;
   clear(list);
   std::int32_t const unit = most(16, tracks.frame_height * 16 / 576);  // one pixel of a 576-line frame
+  auto const sizes = drawing_letters(tracks.frame_height);
   sample_colour const black = samples_of({10, 14, 20}, of), white = samples_of({250, 252, 255}, of);
 
   for (std::int32_t i = 0; i < tracks.count; ++i) {
@@ -66,16 +80,15 @@ RONDO_HD inline void compose(tracker_state const& tracks, tracker_params const& 
   for (std::int32_t i = 0; i < tracks.count; ++i) {
     track const& t = tracks.items[i];
     if (!visible(params, t)) continue;
-    std::int32_t const dot = unit * 5 / 4;
-    text_line label{0, 0, 0, black, 256, 0, {}};
+    std::int32_t const capital = sizes.capital[label_face], pad = (2 * capital + 3) / 7;
+    text_line label{0, 0, label_face, black, 256, 0, {}};
     append(label, static_cast<std::int64_t>(t.id));
-    std::int32_t const pill_height = (glyph_rows + 4) * dot;
-    std::int32_t const above = t.box.y0 - 4 * unit - pill_height;
+    std::int32_t const above = t.box.y0 - 4 * unit - 16 * (capital + 2 * pad);
     std::int32_t const y = above >= 0 ? above : t.box.y0 + 2 * unit;
-    add_pill(list, label, t.box.x0 - 4 * unit, y, dot, samples_of(track_colour(t.id), of), 245);
+    add_pill(list, label, t.box.x0 - 4 * unit, y, capital, pad, samples_of(track_colour(t.id), of), 245);
   }
 
-  text_line line{0, 0, 0, white, 256, 0, {}};
+  text_line line{0, 0, status_face, white, 256, 0, {}};
   append(line, status.camera);
   if (status.frames_per_s_x10 > 0) {
     if (line.length > 0) append(line, "  ");
@@ -84,7 +97,8 @@ RONDO_HD inline void compose(tracker_state const& tracks, tracker_params const& 
     append(line, static_cast<std::int64_t>(status.frames_per_s_x10 % 10));
     append(line, " fps");
   }
-  if (line.length > 0) add_pill(list, line, 12 * unit, 12 * unit, unit * 7 / 4, black, 150);
+  auto const capital = sizes.capital[status_face];  // more room than a label has, for the tails of letters
+  if (line.length > 0) add_pill(list, line, 12 * unit, 12 * unit, capital, (3 * capital + 3) / 7, black, 150);
 }
 
 }  // namespace rondo::video

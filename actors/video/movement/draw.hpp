@@ -7,19 +7,19 @@
 #include <cstdint>
 
 #include "actors/video/movement/shapes.hpp"
-#include "actors/video/pixels/font.hpp"
 #include "actors/video/pixels/image_view.hpp"
 #include "kernels/pixels/draw.hpp"
 
 namespace rondo::video {
 
-/// Draws the part of `list` on rows `rows` of the frame. Precondition: `rows.first` is even.
+/// Draws the part of `list` on rows `rows` of the frame, with these letters. Precondition: `rows.first` is even.
 template <class Team>
-RONDO_HD void draw_tile(Team const& team, frame_view const& frame, draw_list const& list, band rows) {
+RONDO_HD void draw_tile(Team const& team, frame_view const& frame, draw_list const& list,
+                        pixels::letter_book const& letters, band rows) {
   pixels::drawn_planes const to{frame.y.data,   frame.u.data,  frame.v.data,  frame.y.stride,
                                 frame.u.stride, frame.y.width, frame.y.height};
   for (std::int32_t by = rows.first / 2; by < (rows.last + 1) / 2; ++by)
-    pixels::draw_row(to, &list, by, team.lane(), team.lane_count());
+    pixels::draw_row(to, &list, &letters, by, team.lane(), team.lane_count());
   team.sync();
 }
 

@@ -132,10 +132,11 @@ RONDO_HD inline void finish_frame(movement_ref const& o, movement_params const& 
   compose(o.scene->tracks, p.tracker, status, o.scene->drawing, of);
 }
 
-/// Phase 4.
+/// Phase 4, with letters of the sizes that drawing_letters says.
 template <class Team>
-RONDO_HD void draw_tile(Team const& team, movement_ref const& o, frame_view const& frame, std::int32_t tile) {
-  draw_tile(team, frame, o.scene->drawing, band_of(o.height, o.tiles, tile, 2));
+RONDO_HD void draw_tile(Team const& team, movement_ref const& o, frame_view const& frame,
+                        pixels::letter_book const& letters, std::int32_t tile) {
+  draw_tile(team, frame, o.scene->drawing, letters, band_of(o.height, o.tiles, tile, 2));
 }
 
 static_assert(std::is_trivially_copyable_v<movement_scene> && std::is_trivially_copyable_v<movement_ref>);

@@ -26,7 +26,6 @@ void blend(pixels::drawn_planes const& to, pixels::drawn_planes const& layer, pi
            i32 y);
 void blend(pixels::drawn_planes const& to, pixels::layer_planes const& layer, pixels::blending const& how,
            i32 y);
-void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width);
 void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
           pixels::band_colours const& colours, i32 width);
 void subtract(pixels::background_rows const& r, pixels::background_limits const& limits);
@@ -103,12 +102,6 @@ class rows {
     if (step_ == 1) return whole_rows::blend(to, layer, how, y);
 #endif
     pixels::blend_rows(to, layer, how, y, first_, step_);
-  }
-  RONDO_CALL RONDO_HD void mask(u8* to, u8 const* mask, i32 mask_step, u8 value, i32 width) const {
-#if !defined(__CUDA_ARCH__)
-    if (step_ == 1) return whole_rows::mask(to, mask, mask_step, value, width);
-#endif
-    pixels::mask_row(to, mask, mask_step, value, width, first_, step_);
   }
   RONDO_CALL RONDO_HD void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
                                 pixels::band_colours const& colours, i32 width) const {

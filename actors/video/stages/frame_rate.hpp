@@ -3,11 +3,12 @@
 
 #include <string>
 
+#include "actors/video/movement/actor_lanes.hpp"
+#include "actors/video/movement/draw.hpp"
 #include "actors/video/pixels/colours.hpp"
-#include "actors/video/pixels/font.hpp"
 #include "actors/video/pixels/image.hpp"
+#include "actors/video/pixels/lettering.hpp"
 #include "actors/video/pixels/plane_place.hpp"
-#include "actors/video/pixels/rows.hpp"
 #include "kernels/streams/stage.hpp"
 
 namespace rondo::video {
@@ -15,36 +16,40 @@ namespace rondo::video {
 struct frame_rate {
   using ports = streams::ports<streams::in<"video", image>, streams::out<"video", image, "video">>;
   struct options {
-    std::int32_t scale = 0;  // pixels per dot of the font; 0: by the picture's height
-    bool fixed = false;      // writes the number of the tick instead, which is the same in each run
+    std::int32_t scale =
+        0;  // a seventh of the height of its capital letters, in pixels; 0: by the picture's height
+    bool fixed = false;  // writes the number of the tick instead, which is the same in each run
     void describe(auto& option) {
-      option("scale", scale, "pixels per dot of the letters; 0: by the picture's height", 0, 64);
+      option("scale", scale, "a seventh of the letters' height, in pixels; 0: by the picture's height", 0,
+             64);
       option("fixed", fixed, "write the tick's number instead, which is the same in each run");
     }
   };
   static constexpr bool cooperative = true;
-  static constexpr std::int32_t letters = 12;
   static void spec(options const& o, streams::spec_of<frame_rate>& s);
 
   void kernels(streams::stage_context<frame_rate>& ctx, streams::tick const& t, kernel_list& list) {
     auto const to = ctx.edit<"video">();
     if (!to) return;
-    write_mask(ctx, t, to.about);
-    each_plane(ctx, to, [&](image_view<std::uint8_t> const& plane, pixels::mask_work work) {
-      work.to = place_of(plane, to.data);
-      list.add(pixels::draw_mask_kernel, work, {{to.data, ctx.scratch()}},
-               static_cast<std::uint32_t>(plane.height), static_cast<std::uint32_t>(plane.width));
-    });
+    provide_letters(one_lane{}, *book(ctx), sizes_for(ctx.options(), to.about));
+    compose(ctx, t, to.about);
+    auto const p = planes_at(to.about, to.data);
+    auto const rows = rows_of(ctx, to.about);
+    list.add(pixels::draw_shapes_kernel,
+             {place_of(p.of[0], to.data), place_of(p.of[1], to.data), place_of(p.of[2], to.data),
+              to.about.width, to.about.height},
+             {{to.data, kernel_buffers::read(drawing(ctx)), kernel_buffers::read(book(ctx))}},
+             static_cast<std::uint32_t>(rows.last / 2), static_cast<std::uint32_t>(p.of[1].width));
   }
   RONDO_HD void process(streams::stage_context<frame_rate>& ctx, streams::tick const& t) {
     auto const to = ctx.edit<"video">();
     if (!to) return;
-    write_mask(ctx, t, to.about);
-    auto const* const mask = reinterpret_cast<u8 const*>(ctx.scratch());
-    rows const row{ctx.team()};
-    each_plane(ctx, to, [&](image_view<std::uint8_t> const& plane, pixels::mask_work const& w) {
-      for (std::int32_t y = 0; y < plane.height; ++y)
-        row.mask(plane.row(y), mask + w.shrink * y / w.scale * w.mask_stride, w.shrink, w.value, w.width);
+    auto const p = planes_at(to.about, to.data);
+    with_lanes(ctx, [&](auto const& team) {
+      provide_letters(team, *book(ctx), sizes_for(ctx.options(), to.about));
+      if (ctx.team().leader()) compose(ctx, t, to.about);
+      team.sync();
+      draw_tile(team, {p.of[0], p.of[1], p.of[2]}, *drawing(ctx), *book(ctx), rows_of(ctx, to.about));
     });
     ctx.team().sync();
   }
@@ -53,48 +58,38 @@ struct frame_rate {
   std::uint32_t frames = 0, rate_x10 = 0;
 
   RONDO_HD static std::int32_t scale_for(options const& o, image const& about) {
-    return o.scale > 0 ? o.scale : pixels::most(about.height / 240, 1);
+    return pixels::within(o.scale > 0 ? o.scale : about.height / 240, 1, 64);
+  }
+  RONDO_HD static letter_sizes sizes_for(options const& o, image const& about) {
+    return {{7 * scale_for(o, about)}};
   }
 
  private:
-  /// Writes the text, as a mask with a row for each row of dots, to the scratch memory.
-  RONDO_HD void write_mask(streams::stage_context<frame_rate>& ctx, streams::tick const& t,
-                           image const& about) {
-    if (ctx.team().leader()) count(t);
-    ctx.team().sync();
-    auto const scale = scale_for(ctx.options(), about);
-    char text[letters + 1];
-    write(text, ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : rate_x10);
-    auto* const mask = reinterpret_cast<u8*>(ctx.scratch());
-    std::int32_t const width = letters * glyph_advance * scale;
-    for (auto const x : ctx.lanes(static_cast<std::uint32_t>(width))) {
-      auto const dot = static_cast<std::int32_t>(x) / scale, column = dot % glyph_advance;
-      for (std::int32_t r = 0; r < glyph_rows; ++r)
-        mask[r * width + static_cast<std::int32_t>(x)] =
-            column < glyph_columns && (glyph_row(text[dot / glyph_advance], r) >> (4 - column) & 1) != 0 ? 255
-                                                                                                         : 0;
-    }
-    ctx.team().sync();
+  // The scratch memory: what is drawn, and the letters.
+  RONDO_HD static draw_list* drawing(streams::stage_context<frame_rate>& ctx) {
+    return reinterpret_cast<draw_list*>(ctx.scratch());
   }
-  /// Calls f(plane, work) with the part of each plane that the text covers.
-  RONDO_EITHER_SIDE
-  template <class F>
-  RONDO_HD static void each_plane(streams::stage_context<frame_rate>& ctx,
-                                  streams::frame_out<image> const& to, F const& f) {
-    auto const picture = planes_at(to.about, to.data);
-    auto const scale = scale_for(ctx.options(), to.about);
-    std::int32_t const width = letters * glyph_advance * scale, margin = 2 * scale;
-    auto const white = samples_of({255, 255, 255}, to.about.colours);
-    std::uint8_t const colour[] = {white.y, white.u, white.v};
-    for (int p = 0; p < 3; ++p) {
-      std::int32_t const half = p == 0 ? 1 : 2;
-      auto plane = picture.of[p];
-      plane.data = plane.row(margin / half) + margin / half;
-      plane.width = pixels::least(width / half, plane.width - margin / half);
-      plane.height = pixels::least(glyph_rows * scale / half, plane.height - margin / half);
-      if (plane.width > 0 && plane.height > 0)
-        f(plane, pixels::mask_work{{}, width, half, scale, plane.width, colour[p]});
-    }
+  RONDO_HD static pixels::letter_book* book(streams::stage_context<frame_rate>& ctx) {
+    return reinterpret_cast<pixels::letter_book*>(ctx.scratch() + sizeof(draw_list));
+  }
+
+  /// Counts the picture, and writes the text. Called by one lane.
+  RONDO_HD void compose(streams::stage_context<frame_rate>& ctx, streams::tick const& t, image const& about) {
+    count(t);
+    auto const x10 = ctx.options().fixed ? static_cast<std::uint32_t>(t.number) * 10 : rate_x10;
+    std::int32_t const margin = 2 * scale_for(ctx.options(), about);
+    text_line line{margin, margin, 0, samples_of({255, 255, 255}, about.colours), 256, 0, {}};
+    append(line, static_cast<std::int64_t>(x10 / 10));
+    append(line, ".");
+    append(line, static_cast<std::int64_t>(x10 % 10));
+    append(line, " fps");
+    clear(*drawing(ctx));
+    add(*drawing(ctx), line);
+  }
+  /// The rows of the picture that the text may touch, up to an even one.
+  RONDO_HD static band rows_of(streams::stage_context<frame_rate>& ctx, image const& about) {
+    std::int32_t const below = 2 * scale_for(ctx.options(), about) + book(ctx)->face[0].below;
+    return {0, pixels::least((below + 1) / 2 * 2, (about.height + 1) / 2 * 2)};
   }
   RONDO_HD void count(streams::tick const& t) {
     ++frames;
@@ -104,20 +99,6 @@ struct frame_rate {
     rate_x10 = static_cast<std::uint32_t>(std::uint64_t{frames} * 10'000'000'000 / passed);
     since_ns = t.time_ns;
     frames = 0;
-  }
-  /// "   59.9 fps ".
-  RONDO_HD static void write(char (&text)[letters + 1], std::uint32_t x10) {
-    char const unit[] = " fps";
-    std::int32_t at = letters - 4;
-    for (std::int32_t i = 0; i <= 4; ++i) text[at + i] = unit[i];
-    text[--at] = static_cast<char>('0' + x10 % 10);
-    text[--at] = '.';
-    x10 /= 10;
-    do {
-      text[--at] = static_cast<char>('0' + x10 % 10);
-      x10 /= 10;
-    } while (x10 != 0 && at > 0);
-    while (at > 0) text[--at] = ' ';
   }
 };
 

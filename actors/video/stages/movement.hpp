@@ -14,7 +14,7 @@
 
 namespace rondo::video {
 
-/// The frames that say what is to be drawn on a picture: an draw_list.
+/// The frames that say what is to be drawn on a picture: a draw_list.
 struct drawing {
   std::int32_t width = 0, height = 0;  // of the picture
 
@@ -156,7 +156,7 @@ struct find_movement {
   draw_list* drawing_;
 };
 
-/// Draws on a picture, in place.
+/// Draws on a picture, in place. The letters are made with the first picture, in the stage's scratch memory.
 struct draw_movement {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"drawing", drawing>,
                                streams::out<"video", image, "video">>;
@@ -169,21 +169,28 @@ struct draw_movement {
     auto const to = ctx.edit<"video">();
     if (!to) return;
     auto const frame = frame_of(to.about, to.data);
+    provide_letters(one_lane{}, book(ctx), drawing_letters(to.about.height));
     list.add(pixels::draw_shapes_kernel,
              {place_of(frame.y, to.data), place_of(frame.u, to.data), place_of(frame.v, to.data),
               frame.y.width, frame.y.height},
-             {{to.data, kernel_buffers::read(shapes.data)}}, static_cast<std::uint32_t>(frame.u.height),
-             static_cast<std::uint32_t>(frame.u.width));
+             {{to.data, kernel_buffers::read(shapes.data), kernel_buffers::read(ctx.scratch())}},
+             static_cast<std::uint32_t>(frame.u.height), static_cast<std::uint32_t>(frame.u.width));
   }
   RONDO_HD void process(streams::stage_context<draw_movement>& ctx, streams::tick const&) {
     auto const list = ctx.input<"drawing">();
     auto const to = ctx.edit<"video">();
     if (!to) return;
     with_lanes(ctx, [&](auto const& team) {
-      draw_tile(team, frame_of(to.about, to.data), *reinterpret_cast<draw_list const*>(list.data),
+      provide_letters(team, book(ctx), drawing_letters(to.about.height));
+      draw_tile(team, frame_of(to.about, to.data), *reinterpret_cast<draw_list const*>(list.data), book(ctx),
                 {0, to.about.height});
     });
     ctx.team().sync();
+  }
+
+ private:
+  RONDO_HD static pixels::letter_book& book(streams::stage_context<draw_movement>& ctx) {
+    return *reinterpret_cast<pixels::letter_book*>(ctx.scratch());
   }
 };
 

@@ -128,8 +128,9 @@ void draw_movement::spec(options const&, streams::spec_of<draw_movement>& s) {
   auto const of = *s.in<"drawing">();
   auto const in = *s.in<"video">();
   if (of.width != in.width || of.height != in.height)
-    s.refuse("the drawing is for pictures of " + size_of({of.width, of.height}) + ", but these have " +
-             size_of(in));
+    return s.refuse("the drawing is for pictures of " + size_of({of.width, of.height}) + ", but these have " +
+                    size_of(in));
+  s.scratch(book_bytes(drawing_letters(in.height)));
 }
 
 void knn_graph::spec(options const& o, streams::spec_of<knn_graph>& s) {
@@ -160,8 +161,7 @@ void draw_boxes::spec(options const& o, streams::spec_of<draw_boxes>& s) {
 }
 
 void frame_rate::spec(options const& o, streams::spec_of<frame_rate>& s) {
-  s.scratch(
-      static_cast<std::uint64_t>(letters * glyph_advance * scale_for(o, *s.in<"video">())) * glyph_rows + 64);
+  s.scratch(sizeof(draw_list) + book_bytes(sizes_for(o, *s.in<"video">())));
 }
 
 }  // namespace rondo::video

@@ -1,4 +1,4 @@
-// The drawing stage against a supersampled reference, and the font.
+// The drawing stage against a supersampled reference, and its text.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,8 +7,11 @@
 #include "actors/video/movement/draw.hpp"
 #include "actors/video/movement/lanes.hpp"
 #include "tests/catch.hpp"
+#include "tests/streams/letters/made_letters.hpp"
 
 using namespace rondo::video;
+using rondo::test::made_letters;
+namespace pixels = rondo::pixels;
 
 namespace {
 
@@ -20,6 +23,9 @@ struct canvas {
   std::vector<std::byte> memory;
   frame_view view;
 };
+
+/// For drawings without text.
+pixels::letter_book const no_letters{};
 
 /// Signed distance in pixels, in floating point and by its definition.
 double distance(rounded_box const& b, double x, double y) {
@@ -43,7 +49,7 @@ TEST_CASE("the coverage of each pixel by a box equals that of sixteen by sixteen
   drawn.fill_alpha = stroke_only ? 0 : 256;
   drawn.stroke_alpha = stroke_only ? 256 : 0;
   add(list, drawn);
-  draw_tile(one_lane{}, c.view, list, {0, 73});
+  draw_tile(one_lane{}, c.view, list, no_letters, {0, 73});
   double worst = 0, total = 0;
   for (int y = 0; y < 73; ++y)
     for (int x = 0; x < 91; ++x) {
@@ -66,7 +72,7 @@ TEST_CASE("chroma gets the mean coverage of its four pixels", "[movement]") {
   draw_list list;
   clear(list);
   add(list, rounded_box{{100, 90, 901, 640}, 96, 40, {255, 255, 255}, {255, 255, 255}, 0, 256});
-  draw_tile(one_lane{}, c.view, list, {0, 48});
+  draw_tile(one_lane{}, c.view, list, no_letters, {0, 48});
   int touched = 0;
   for (int y = 0; y < 24; ++y)
     for (int x = 0; x < 32; ++x) {
@@ -86,13 +92,15 @@ TEST_CASE("drawing over the frame's edge stays in the frame and looks the same i
   add(list, rounded_box{{-160, -90, 400, 300}, 80, 32, {90, 30, 200}, {200, 90, 90}, 60, 256});
   add(list, rounded_box{{900, 600, 2000, 2000}, 80, 48, {90, 30, 200}, {10, 90, 90}, 200, 130});
   add(list, rounded_box{{500, 300, 502, 301}, 0, 16, {90, 30, 200}, {10, 90, 90}, 200, 130});
-  text_line t{-40, 700, 27, {235, 128, 128}, 256, 0, {}};
+  made_letters const letters(letter_sizes{{9, 12}});
+  text_line t{-3, 42, 1, {235, 128, 128}, 256, 0, {}};
   append(t, "Rondo #");
   append(t, std::int64_t{120345});
   add(list, t);
   auto const paint = [&](int tiles) {
     canvas c(w, h);
-    for (int i = 0; i < tiles; ++i) draw_tile(one_lane{}, c.view, list, band_of(h, tiles, i, 2));
+    for (int i = 0; i < tiles; ++i)
+      draw_tile(one_lane{}, c.view, list, letters.book(), band_of(h, tiles, i, 2));
     return c.memory;
   };
   auto const whole = paint(1);
@@ -101,36 +109,6 @@ TEST_CASE("drawing over the frame's edge stays in the frame and looks the same i
   CHECK(painted > 500);
   CHECK(paint(5) == whole);
   CHECK(paint(27) == whole);
-}
-
-TEST_CASE("every printable character except the space has dots, and no two look alike", "[movement]") {
-  std::vector<std::uint64_t> seen;
-  for (int c = 32; c < 127; ++c) {
-    std::uint64_t dots = 0;
-    for (int r = 0; r < glyph_rows; ++r) {
-      REQUIRE(glyph_row(static_cast<char>(c), r) < 32);
-      dots = dots << 5 | glyph_row(static_cast<char>(c), r);
-    }
-    CHECK((dots != 0) == (c != ' '));
-    CHECK(std::find(seen.begin(), seen.end(), dots) == seen.end());
-    seen.push_back(dots);
-  }
-  CHECK(glyph_row('\n', 3) == 0);
-  CHECK(glyph_row(static_cast<char>(200), 3) == 0);
-}
-
-TEST_CASE("enlarged text is solid inside its dots, empty away from them, and soft between", "[movement]") {
-  int soft = 0;
-  for (int y = 0; y < 7 * 8; ++y)
-    for (int x = 0; x < 5 * 8; ++x) {
-      int const cover = glyph_coverage('L', x * 32 + 16, y * 32 + 16, 8 * 16);
-      bool const dot = glyph_dot('L', x / 8, y / 8) != 0;
-      bool const centre = x % 8 >= 2 && x % 8 < 6 && y % 8 >= 2 && y % 8 < 6;
-      if (centre && dot) REQUIRE(cover == 256);
-      if (centre && !dot) REQUIRE(cover == 0);
-      soft += cover > 0 && cover < 256 ? 1 : 0;
-    }
-  CHECK(soft > 20);
 }
 
 TEST_CASE("text and numbers that do not fit are cut, not written past the end", "[movement]") {

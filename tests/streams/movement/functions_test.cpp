@@ -8,6 +8,7 @@
 #include "actors/video/movement/lanes.hpp"
 #include "actors/video/movement/pipeline.hpp"
 #include "tests/catch.hpp"
+#include "tests/streams/letters/made_letters.hpp"
 
 using namespace rondo::video;
 
@@ -296,6 +297,7 @@ TEST_CASE("the whole pipeline draws the same picture in any number of tiles", "[
     carver c(memory.data());
     movement_ref const o = carve_movement(c, w, h, tiles, p);
     reset_movement(o);
+    rondo::test::made_letters const letters(drawing_letters(h));
     test_frame f(w, h);
     for (int n = 0; n < frames; ++n) {
       std::mt19937 random(static_cast<unsigned>(n));
@@ -305,7 +307,7 @@ TEST_CASE("the whole pipeline draws the same picture in any number of tiles", "[
       for (int t = 0; t < tiles; ++t) detect_tile(one_lane{}, o, p, f.view, t);
       for (int t = 0; t < tiles; ++t) label_tile(one_lane{}, o, p, t);
       finish_frame(o, p, f.view, {"door", 250});
-      for (int t = 0; t < tiles; ++t) draw_tile(one_lane{}, o, f.view, t);
+      for (int t = 0; t < tiles; ++t) draw_tile(one_lane{}, o, f.view, letters.book(), t);
     }
     CHECK(o.scene->tracks.next_id == 2);
     CHECK(o.scene->drawing.boxes == 4);

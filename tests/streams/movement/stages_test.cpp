@@ -9,6 +9,7 @@
 #include "runtime/device/emulated/emulated_module.hpp"
 #include "runtime/streams/graph.hpp"
 #include "tests/catch.hpp"
+#include "tests/streams/letters/made_letters.hpp"
 
 using namespace rondo;
 using namespace std::chrono_literals;
@@ -88,6 +89,7 @@ pictures run_loop(std::uint64_t ticks) {
   video::reset_movement(scene);
   video::status_line status{"street", 250};
   video::image const about{width, height};
+  test::made_letters const letters(video::drawing_letters(height));
   pictures all;
   for (std::uint64_t n = 0; n < ticks; ++n) {
     auto& picture = all.emplace_back(about.bytes());
@@ -96,7 +98,7 @@ pictures run_loop(std::uint64_t ticks) {
     video::detect_tile(video::one_lane{}, scene, params, frame, 0);
     video::label_tile(video::one_lane{}, scene, params, 0);
     video::finish_frame(scene, params, frame, status);
-    video::draw_tile(video::one_lane{}, scene, frame, 0);
+    video::draw_tile(video::one_lane{}, scene, frame, letters.book(), 0);
   }
   CHECK(scene.scene->tracks.next_id > 1);  // the walker was found
   return all;

@@ -35,13 +35,13 @@ RONDO_PIXELS void every_step(Planes planes, bin_tables bins, RONDO_BUFFER Shape*
 
 RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* from,
                                  RONDO_BUFFER u16 const* lines, RONDO_BUFFER i16* model,
-                                 RONDO_BUFFER draw_list const* list, i32 width, i32 height, i32 stride,
-                                 blur_weights w, i32 y, i32 first, i32 step) {
+                                 RONDO_BUFFER draw_list const* list, RONDO_BUFFER letter_book const* book,
+                                 i32 width, i32 height, i32 stride, blur_weights w, i32 y, i32 first,
+                                 i32 step) {
   pattern_row(to, plane_y, pattern_for(width, height, 1, 7), y, first, step);
   blur_down<4>(to, from, stride, height, y, width, w, first, step);
   blur_across<4>(to, from, width, w, first, step);
   layer_row(to, from, from, 2, width, width, first, step);
-  mask_row(to, from, 1, 200, width, first, step);
   band_colours const colours = {200, 220, 16, 90};
   band_row(to, lines, lines, 1, static_cast<u16>(y), colours, width, first, step);
   background_rows const rows = {from,  from,  from,  from,  model, model, model, model,
@@ -50,7 +50,7 @@ RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* fro
   learn_row(rows, first, step);
   subtract_row(rows, limits, first, step);
   drawn_planes const planes = {to, to, to, stride, stride, width, height};
-  draw_row(planes, list, y, first, step);
+  draw_row(planes, list, book, y, first, step);
   RONDO_BUFFER u32* const words = reinterpret_cast<RONDO_BUFFER u32*>(model);
   bin_tables const bins = {words, words, words, words, 1, 1};
   ink const colour = {200, 90, 160, 0.5f};
