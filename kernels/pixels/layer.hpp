@@ -1,4 +1,5 @@
-// Layers over a plane: rows of premultiplied values with their opacity, and a band between two heights.
+// Layers over a plane: rows of premultiplied values with their opacity, a mask in one colour, and a band between two
+// heights.
 #pragma once
 
 #include "kernels/pixels/portable.hpp"

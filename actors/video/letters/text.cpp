@@ -39,7 +39,7 @@ class caption {
       auto const& area = p == 1 || p == 2 ? mask_.half() : mask_.full();
       for (i32 row = 0; row < area.height; ++row)
         whole_rows::mask(plane.row(area.top + row) + area.left,
-                         &area.opacities[std::size_t(row * area.width)], 1, of[p], area.width);
+                         &area.opacities[std::size_t(row * area.width)], of[p], area.width);
     }
   }
 

@@ -53,6 +53,9 @@ RONDO_CLONES void blend(pixels::drawn_planes const& to, pixels::layer_planes con
                         pixels::blending const& how, i32 y) {
   pixels::blend_rows(to, layer, how, y, 0, 1);
 }
+RONDO_CLONES void mask(u8* __restrict to, u8 const* __restrict mask, u8 value, i32 width) {
+  pixels::mask_row(to, mask, value, width, 0, 1);
+}
 RONDO_CLONES void band(u8* __restrict to, u16 const* __restrict low, u16 const* __restrict high,
                        i32 column_step, u16 y, pixels::band_colours const& colours, i32 width) {
   pixels::band_row(to, low, high, column_step, y, colours, width, 0, 1);

@@ -26,6 +26,7 @@ void blend(pixels::drawn_planes const& to, pixels::drawn_planes const& layer, pi
            i32 y);
 void blend(pixels::drawn_planes const& to, pixels::layer_planes const& layer, pixels::blending const& how,
            i32 y);
+void mask(u8* to, u8 const* mask, u8 value, i32 width);
 void band(u8* to, u16 const* low, u16 const* high, i32 column_step, u16 y,
           pixels::band_colours const& colours, i32 width);
 void subtract(pixels::background_rows const& r, pixels::background_limits const& limits);

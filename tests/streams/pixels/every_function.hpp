@@ -42,6 +42,7 @@ RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* fro
   blur_down<4>(to, from, stride, height, y, width, w, first, step);
   blur_across<4>(to, from, width, w, first, step);
   layer_row(to, from, from, 2, width, width, first, step);
+  mask_row(to, from, 200, width, first, step);
   band_colours const colours = {200, 220, 16, 90};
   band_row(to, lines, lines, 1, static_cast<u16>(y), colours, width, first, step);
   background_rows const rows = {from,  from,  from,  from,  model, model, model, model,
