@@ -118,6 +118,7 @@ TEST_CASE("each encoder of hardware works here, or is refused with FFmpeg's reas
     INFO(encoder->name);
     std::string why = "another error: ";
     {
+      av_log_set_level(AV_LOG_INFO);  // as it is before a first video
       printed const printed_by_ffmpeg(dir.directory / "stderr");
       try {
         write(file, encoder->name);
