@@ -29,8 +29,8 @@ enum class video_name {
 /// How a video is written.
 struct writing {
   std::string container{};  // FFmpeg's name, such as matroska; empty: by the name's ending
-  /// FFmpeg's name of a codec or an encoder; "h264_hardware" and so on: the first encoder of hardware that works; empty:
-  /// the container's usual one.
+  /// FFmpeg's name of a codec or an encoder; "h264_hardware" and so on: the first encoder of hardware that works;
+  /// empty: the container's usual one.
   std::string codec{};
   std::string preset{};  // of x264, x265 and so on; empty: veryfast, or what the hardware's encoder likes
   int quality = 20;      // x264's scale from 1, the best, to 51; 0: without loss, where the codec can

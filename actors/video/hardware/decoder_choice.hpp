@@ -21,9 +21,9 @@ struct decoder_choice {
 /// Whether `wanted` is a name for decoders_for; if not, the names are in `known`.
 bool is_decoder_name(std::string const& wanted, std::string& known);
 
-/// What to try, the best first. `wanted`: "auto": `usual` alone; "hardware": whatever hardware FFmpeg knows for the
-/// codec; the name of a kind of device, such as "cuda", "vaapi" or "videotoolbox"; or that of a decoder. Empty: there is
-/// none for this codec.
+/// What to try, the best first; empty: there is none for this codec. `wanted`: "auto": `usual` alone; "hardware":
+/// whatever hardware FFmpeg knows for the codec; the name of a kind of device, such as "cuda", "vaapi" or
+/// "videotoolbox"; or that of a decoder.
 std::vector<decoder_choice> decoders_for(std::string const& wanted, AVCodec const& usual);
 
 /// The codecs that a kind of device may decode, with spaces between; empty: none.

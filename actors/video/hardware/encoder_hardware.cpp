@@ -29,6 +29,15 @@ AVCodecHWConfig const* needs_frames(AVCodec const& encoder) {
   }
 }
 
+/// The kind of device that an encoder opens by itself; NONE: that is not known.
+AVHWDeviceType opens_device(AVCodec const& encoder) {
+  for (int i = 0;; ++i) {
+    auto const* const c = avcodec_get_hw_config(&encoder, i);
+    if (c == nullptr) return AV_HWDEVICE_TYPE_NONE;
+    if ((c->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) != 0) return c->device_type;
+  }
+}
+
 bool takes_ten_bits(AVCodecID id) {
   return id == AV_CODEC_ID_HEVC || id == AV_CODEC_ID_VP9 || id == AV_CODEC_ID_AV1;
 }
@@ -124,6 +133,10 @@ std::string why_unusable(AVCodec const& encoder) {
   image const small{640, 480};
   encoder_hardware hardware;
   int result = hardware.open(encoder, small);
+  if (auto const kind = opens_device(encoder); result >= 0 && kind != AV_HWDEVICE_TYPE_NONE) {
+    buffer device;  // without it, FFmpeg 5.1 fails later, and mjpeg_qsv then leaks memory
+    result = open_device(kind, device);
+  }
   if (result < 0) return reports.why(result);
   codec_context const tried(avcodec_alloc_context3(&encoder));
   if (!tried) throw std::bad_alloc();

@@ -15,9 +15,10 @@ namespace rondo::video::ffmpeg {
 /// Whether a codec needs hardware beside the processor. A decoder that can do without is none.
 bool is_hardware(AVCodec const& codec);
 
-/// All video encoders of hardware that this FFmpeg has; those of one codec, if it is given. In FFmpeg's order.
+/// All video encoders of hardware that this FFmpeg has, in its order; those of one codec, if it is given.
 std::vector<AVCodec const*> hardware_encoders(AVCodecID of = AV_CODEC_ID_NONE);
-/// Of a name such as "h264_hardware", the codec's first encoder of hardware; null: it is no such name, or there is none.
+/// Of a name such as "h264_hardware", the codec's first encoder of hardware; null: it is no such name, or there is
+/// none.
 AVCodec const* any_hardware(std::string const& name);
 
 /// Tries to open it for a small video. Empty: it works on this machine; else FFmpeg's reason.
@@ -28,12 +29,13 @@ struct wanted_quality {
   std::string preset;
   int quality = 20, bit_rate = 0;
 };
-/// Sets the quality and the preset by what this encoder of hardware calls them. `encoder` has its size and rate. Returns
-/// what people should know; empty: nothing.
+/// Sets the quality and the preset by what this encoder of hardware calls them. `encoder` has its size and rate.
+/// Returns what people should know; empty: nothing.
 std::string set_hardware_quality(AVCodecContext& encoder, wanted_quality const& wanted,
                                  AVDictionary*& options);
-/// `encoder` if it works on this machine; unless it alone will do, the codec's first one of hardware that does. `file`:
-/// for messages. Throws video_device_error if none does, video_error if `encoder` has presets, and not this one.
+/// `encoder` if it works on this machine; unless it alone will do, the codec's first one of hardware that does.
+/// `file`: for messages. Throws video_device_error if none does, video_error if `encoder` has presets, but not this
+/// one.
 AVCodec const* usable_encoder(AVCodec const& encoder, bool alone, std::string const& preset,
                               std::string const& file);
 

@@ -17,8 +17,8 @@ class kept_reports {
   kept_reports(kept_reports const&) = delete;
   kept_reports& operator=(kept_reports const&) = delete;
 
-  /// The errors that were reported, or, without any, the last remark and FFmpeg's text for `error`. A part of a sentence,
-  /// of bounded length.
+  /// The errors that were reported, or, without any, the last remark and FFmpeg's text for `error`. A part of a
+  /// sentence, of bounded length.
   std::string why(int error) const;
 
  private:
