@@ -174,6 +174,27 @@ TEST_CASE("a camera that is not there ends rondo stream as unavailable", "[strea
   from("camera", "in.device=rtsp://u:SECRET@h", "'rtsp://***@h'");
 }
 
+TEST_CASE("rondo stream lists which codecs of hardware work here, and ends as unavailable without one",
+          "[stream]") {
+  folder const dir;
+  auto const encoders = run(dir, {"--list", "file_sink"}), decoders = run(dir, {"--list", "file_source"});
+  CHECK(encoders.status == 0);
+  CHECK(encoders.err == "");
+  CHECK(std::regex_search(encoders.out, std::regex("\n  h264_vaapi +(works here|not here: [^\n]{5,})\n")));
+  CHECK(decoders.status == 0);
+  CHECK(decoders.err == "");
+  CHECK(std::regex_search(decoders.out,
+                          std::regex("\n  vaapi +(a device is here; .* h264 |not here: [^\n]{5,}\n)")));
+  if (encoders.out.find("works here") != std::string::npos) return;
+  auto const r = run(dir, {graph_file(dir, R"({"stages": [{"name": "in", "stage": "test_pattern"},
+    {"name": "out", "stage": "file_sink", "options": {"codec": "h264_hardware"}}],
+    "connections": [{"from": "in", "to": "out"}]})"),
+                           "--set", "out.file=" + (dir / "clip.mp4")});
+  INFO(r.err);
+  CHECK(r.status == 69);
+  CHECK_THAT(r.err, Contains("the stage 'out'") && Contains("clip.mp4") && Contains("h264_vaapi: "));
+}
+
 TEST_CASE("numbers that rondo stream cannot take are refused with what it takes, from wherever they come",
           "[stream]") {
   folder const dir;

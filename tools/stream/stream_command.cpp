@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "actors/video/hardware/list_codecs.hpp"
 #include "actors/video/media/camera.hpp"
 #include "runtime/text/nearest_name.hpp"
 #include "tools/commands/command_line.hpp"
@@ -18,11 +19,18 @@ namespace {
 
 using service::command_error;
 
+/// What this machine has for a stage.
+std::string list_here(std::string_view stage) {
+  if (stage == "camera") return video::list_cameras();
+  if (stage == "file_sink") return video::list_hardware_encoders();
+  if (stage == "file_source") return video::list_hardware_decoders();
+  return {};
+}
+
 void print_list(streams::stage_catalog const& catalog, std::string const& type) {
   if (type.empty()) return fmt::print("{}", list_stages(catalog));
   auto const* const kind = catalog.find(type);
-  if (kind != nullptr)
-    return fmt::print("{}{}", list_stage(*kind), kind->short_name() == "camera" ? video::list_cameras() : "");
+  if (kind != nullptr) return fmt::print("{}{}", list_stage(*kind), list_here(kind->short_name()));
   std::vector<std::string> names;
   for (auto const* k : catalog.all()) names.emplace_back(k->short_name());
   throw command_error(exit_usage, fmt::format("--list: there are no stages of the type '{}'{}", type,

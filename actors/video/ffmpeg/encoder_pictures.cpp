@@ -56,10 +56,11 @@ AVPixelFormat nearest(image const& about, AVCodec const* codec) {
 
 }  // namespace
 
-encoder_pictures::encoder_pictures(image const& about, AVCodec const* codec, std::string const& file)
+encoder_pictures::encoder_pictures(image const& about, AVCodec const* codec, std::string const& file,
+                                   AVPixelFormat format)
     : about_(about),
       file_(shown_url(file)),
-      format_(nearest(about, codec)),
+      format_(format != AV_PIX_FMT_NONE ? format : nearest(about, codec)),
       colours_(about.colours),
       frame_(ffmpeg::new_frame()) {
   auto const own = ffmpeg::format_of(about.format);
@@ -70,8 +71,8 @@ encoder_pictures::encoder_pictures(image const& about, AVCodec const* codec, std
   if (about.format == pixel_format::i420_10 && av_pix_fmt_desc_get(format_)->comp[0].depth <= 8)
     remarks_ = "its 10 bits a sample become 8";
   bool const to_rgb = ffmpeg::is_rgb(target);
-  bool const jpeg =
-      target == AV_PIX_FMT_YUVJ420P || target == AV_PIX_FMT_YUVJ422P || target == AV_PIX_FMT_YUVJ444P;
+  bool const jpeg = codec->id == AV_CODEC_ID_MJPEG || target == AV_PIX_FMT_YUVJ420P ||
+                    target == AV_PIX_FMT_YUVJ422P || target == AV_PIX_FMT_YUVJ444P;
   if (jpeg) {  // its header has no other matrix, and no other range
     colours_.is_full = 1;
     colours_.matrix = 6;

@@ -12,8 +12,10 @@ namespace rondo::video {
 
 class encoder_pictures {
  public:
-  /// Chooses what the codec takes that comes nearest to the pictures. `file`: for messages. Throws video_error.
-  encoder_pictures(image const& about, AVCodec const* codec, std::string const& file);
+  /// Chooses what the codec takes that comes nearest to the pictures, unless `format` says it. `file`: for messages.
+  /// Throws video_error.
+  encoder_pictures(image const& about, AVCodec const* codec, std::string const& file,
+                   AVPixelFormat format = AV_PIX_FMT_NONE);
 
   AVPixelFormat format() const noexcept { return format_; }
   /// What the samples mean that the encoder gets.

@@ -15,4 +15,9 @@ struct video_open_error : video_error {
   using video_error::video_error;
 };
 
+/// This machine has no hardware that the codec which was asked for can use, or it has failed.
+struct video_device_error : video_error {
+  using video_error::video_error;
+};
+
 }  // namespace rondo::video

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "actors/video/ffmpeg/packet_queue.hpp"
+#include "actors/video/hardware/decoder_choice.hpp"
+#include "actors/video/hardware/kept_reports.hpp"
 #include "runtime/text/clean_text.hpp"
 
 namespace rondo::video {
@@ -31,6 +33,7 @@ struct video_reader::state {
   reading how;
   server_patience patience;
   ffmpeg::input input;
+  ffmpeg::decoder_hardware hardware;
   ffmpeg::codec_context decoder;
   ffmpeg::packet packet = ffmpeg::new_packet();
   ffmpeg::frame decoded = ffmpeg::new_frame(), picture = ffmpeg::new_frame();
@@ -50,11 +53,13 @@ struct video_reader::state {
   std::int64_t damaged = 0;    ///< packets that did not decode
   std::int64_t concealed = 0;  ///< frames that were decoded with errors
   bool input_ended = false, draining = false, ended = false, holds_first = false;
-  bool cut_short = false, is_still = false;
+  bool cut_short = false, is_still = false, loses_opacities = false;
   int input_result = AVERROR_EOF;  ///< why the input ended
   std::string error;
 
   void open();
+  bool open_decoder(AVCodec const& usual);
+  int open_as(ffmpeg::decoder_choice const& choice);
   bool demux();
   bool decode();
   bool convert();
@@ -83,8 +88,10 @@ void video_reader::state::open() {
       alpha != nullptr && std::strcmp(alpha->value, "1") == 0)
     if (auto const* const with_alpha = avcodec_find_decoder_by_name(
             stream->codecpar->codec_id == AV_CODEC_ID_VP9 ? "libvpx-vp9" : "libvpx");
-        with_alpha != nullptr && with_alpha->id == stream->codecpar->codec_id)
+        with_alpha != nullptr && with_alpha->id == stream->codecpar->codec_id) {
       codec = with_alpha;
+      loses_opacities = how.decoder != "auto";
+    }
   if (number < 0 || codec == nullptr)
     throw video_error(fmt::format("cannot decode '{}': this FFmpeg has no decoder for {}", source,
                                   avcodec_get_name(stream->codecpar->codec_id)));
@@ -92,15 +99,6 @@ void video_reader::state::open() {
   if (codec->id == AV_CODEC_ID_ANSI || stream->codecpar->width <= 0 || stream->codecpar->height <= 0)
     throw video_error(
         fmt::format("cannot open '{}': this is not a video (found: {})", source, codec->long_name));
-
-  decoder.reset(avcodec_alloc_context3(codec));
-  if (!decoder) throw std::bad_alloc();
-  result = avcodec_parameters_to_context(decoder.get(), stream->codecpar);
-  decoder->thread_count = how.threads;
-  decoder->pkt_timebase = stream->time_base;
-  if (result >= 0) result = avcodec_open2(decoder.get(), codec, nullptr);
-  if (result < 0)
-    throw video_error(fmt::format("cannot decode '{}' ({}): {}", source, codec->name, ffmpeg::text(result)));
 
   is_still = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
   if (how.sound) {
@@ -125,13 +123,59 @@ void video_reader::state::open() {
       throw video_error(
           fmt::format("cannot begin '{}' at {} s: there is no way to seek in it", source, how.from));
   }
-  if (!decode()) {
+  if (!open_decoder(*codec)) {
     finish(input_result);
     throw video_error(error.empty() ? fmt::format("the video '{}' has no frame that can be decoded", source)
                                     : error);
   }
   conversion.emplace(source, input.get(), stream, *decoded, how.pictures);
   holds_first = true;
+}
+
+int video_reader::state::open_as(ffmpeg::decoder_choice const& choice) {
+  int result = hardware.open(choice);
+  if (result < 0) return result;
+  decoder.reset(avcodec_alloc_context3(choice.codec));
+  if (!decoder) throw std::bad_alloc();
+  result = avcodec_parameters_to_context(decoder.get(), stream->codecpar);
+  decoder->thread_count = how.threads;
+  decoder->pkt_timebase = stream->time_base;
+  hardware.attach(*decoder);
+  return result < 0 ? result : avcodec_open2(decoder.get(), choice.codec, nullptr);
+}
+
+/// Opens the decoder that is wanted, and decodes the first picture. False: the video has none.
+bool video_reader::state::open_decoder(AVCodec const& usual) {
+  if (how.decoder == "auto") {
+    int const result = open_as({&usual});
+    if (result < 0)
+      throw video_error(fmt::format("cannot decode '{}' ({}): {}", source, usual.name, ffmpeg::text(result)));
+    return decode();
+  }
+  std::string reasons;
+  for (auto const& choice : ffmpeg::decoders_for(how.decoder, usual)) {
+    ffmpeg::kept_reports const reports;
+    int const result = open_as(choice);
+    // What was not decoded is still there for the next one.
+    if (result >= 0 && decode()) {
+      hardware.begin();
+      return true;
+    }
+    if (result >= 0 && !hardware.has_refused()) return false;
+    auto const why =
+        result < 0 ? reports.why(result) : "it does not decode this video, " + reports.why(AVERROR(ENOSYS));
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", choice.name(), why);
+    damaged = 0;
+  }
+  if (reasons.empty())
+    throw video_device_error(fmt::format(
+        "cannot decode '{}': this FFmpeg has no decoder '{}' for {}; leave out `decoder`, and the "
+        "processor decodes it",
+        source, how.decoder, avcodec_get_name(usual.id)));
+  throw video_device_error(
+      fmt::format("cannot decode '{}': this machine has no hardware for the decoder '{}' ({}); leave out "
+                  "`decoder`, and the processor decodes it",
+                  source, how.decoder, reasons));
 }
 
 /// Reads one packet, and puts it where it belongs. False: there are no more.
@@ -168,7 +212,11 @@ bool video_reader::state::demux() {
 bool video_reader::state::decode() {
   for (;;) {
     int const result = avcodec_receive_frame(decoder.get(), decoded.get());
+    if (hardware.has_refused()) return false;
     if (result == 0) {
+      if (int const fetched = ffmpeg::download(*decoded); fetched < 0)
+        throw video_device_error(fmt::format("cannot fetch a picture of '{}' from the decoder '{}': {}",
+                                             source, how.decoder, ffmpeg::text(fetched)));
       if (decoded->decode_error_flags != 0) ++concealed;
       ++frames;
       decoded->pts = decoded->best_effort_timestamp;
@@ -185,9 +233,10 @@ bool video_reader::state::decode() {
       continue;
     }
     auto const& next = pictures_waiting.front();
-    waiting_bytes -= static_cast<std::size_t>(next.size);
     // A damaged packet costs its frame; the ones after it may be sound.
     if (avcodec_send_packet(decoder.get(), &next) < 0) ++damaged;
+    if (hardware.has_refused()) return false;
+    waiting_bytes -= static_cast<std::size_t>(next.size);
     pictures_waiting.pop();
   }
 }
@@ -335,6 +384,8 @@ std::string video_reader::remarks() const {
                                                    : "row and column are"));
   if (c.depth() > 8 && about().format != pixel_format::i420_10)
     all.push_back(fmt::format("its {} bits a sample become 8", c.depth()));
+  if (s.loses_opacities && about().format != pixel_format::i420a)
+    all.push_back("its opacities are left out: this decoder has none");
   if (about().colours.transfer == 16 || about().colours.transfer == 18)
     all.push_back("its brightness is that of HDR (PQ or HLG), which stays, without tone mapping");
   int sounds = 0, subtitles = 0, others = 0;

@@ -15,7 +15,8 @@ namespace rondo::video {
 
 /// What is wanted of a video.
 struct reading {
-  int threads = 1;  // of the decoder; 0: as many as it likes
+  int threads = 1;               // of the decoder; 0: as many as it likes
+  std::string decoder = "auto";  // or "hardware", or a name (actors/video/hardware/decoder_choice.hpp)
   picture_wishes pictures{};
   bool sound = false;       // its packets are kept until next_sound takes them
   double from = 0, to = 0;  // seconds of its time; to 0: its end
@@ -24,7 +25,8 @@ struct reading {
 class video_reader {
  public:
   /// Opens the source, and decodes the first picture to see what it is. Throws video_open_error if the source is
-  /// missing or cannot be opened, video_error if it is no video, or has no picture that can be decoded.
+  /// missing or cannot be opened, video_error if it is no video, or has no picture that can be decoded,
+  /// video_device_error if this machine has no hardware for the decoder that was asked for.
   explicit video_reader(video_source const& source, reading const& how = {});
   /// A file.
   explicit video_reader(std::string const& file, int threads = 1)
@@ -43,7 +45,8 @@ class video_reader {
   /// What is lost when they become what `about` says, and what a viewer should know; empty: nothing.
   std::string remarks() const;
 
-  /// Gets the next picture; false at the end, or where the source breaks off: see error.
+  /// Gets the next picture; false at the end, or where the source breaks off: see error. Throws
+  /// video_device_error if a device that decodes fails.
   bool next();
   /// Copies it to `about().bytes()` bytes. Throws video_error.
   void get(std::byte* to) const;

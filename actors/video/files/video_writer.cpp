@@ -18,6 +18,8 @@
 #include "actors/video/ffmpeg/light_metadata.hpp"
 #include "actors/video/ffmpeg/sound_track.hpp"
 #include "actors/video/files/whole_mp4.hpp"
+#include "actors/video/hardware/encoder_hardware.hpp"
+#include "actors/video/hardware/kept_reports.hpp"
 #include "runtime/files/file_size_errors.hpp"
 #include "runtime/files/part_file.hpp"
 #include "runtime/text/shown_url.hpp"
@@ -81,6 +83,7 @@ struct video_writer::state {
   AVCodec const* codec = nullptr;
   AVFormatContext* output = nullptr;
   std::optional<encoder_pictures> pictures;
+  std::optional<ffmpeg::encoder_hardware> hardware;  // of an encoder that needs some
   std::optional<sound_track> heard;
   ffmpeg::codec_context encoder;
   ffmpeg::packet packet = ffmpeg::new_packet();
@@ -115,7 +118,7 @@ struct video_writer::state {
   void remark(std::string const& text) {
     if (how.remark && !text.empty() && remarked.insert(text).second) how.remark(text);
   }
-  [[noreturn]] void fail(char const* what, int error);
+  [[noreturn]] void fail(char const* what, int error, std::string const& why = {});
   /// Fails if `result` is an error.
   void check(char const* what, int result) {
     if (result < 0) fail(what, result);
@@ -136,9 +139,11 @@ int video_writer::state::release() {
   return result;
 }
 
-void video_writer::state::fail(char const* what, int error) {
+/// `why`: what is known besides the error.
+void video_writer::state::fail(char const* what, int error, std::string const& why) {
   std::string const advice =
-      error == AVERROR(ENOSPC)   ? "the disk is full; free some space or choose another place"
+      !why.empty()               ? why
+      : error == AVERROR(ENOSPC) ? "the disk is full; free some space or choose another place"
       : error == AVERROR(EACCES) ? "permission denied; choose a place you may write to"
       : error == AVERROR(ENOENT) ? "its directory does not exist; create it first"
                                  : ffmpeg::text(error) + file_size_advice(AVUNERROR(error));
@@ -177,7 +182,9 @@ void video_writer::state::choose() {
   container = av_guess_format(name.c_str(), nullptr, nullptr);
   if (container == nullptr)
     throw video_error(fmt::format("cannot write '{}': this FFmpeg has no container '{}'", shown, name));
-  if (!how.codec.empty()) {
+  if (auto const* const first = ffmpeg::any_hardware(how.codec); first != nullptr) {
+    codec = first;
+  } else if (!how.codec.empty()) {
     codec = avcodec_find_encoder_by_name(how.codec.c_str());
     if (codec == nullptr)
       if (auto const* const d = avcodec_descriptor_get_by_name(how.codec.c_str()); d != nullptr)
@@ -199,6 +206,9 @@ void video_writer::state::choose() {
   if (avformat_query_codec(container, codec->id, FF_COMPLIANCE_NORMAL) == 0)
     throw video_error(fmt::format("cannot write '{}': a {} file does not hold {}", shown, container->name,
                                   avcodec_get_name(codec->id)));
+  if (!ffmpeg::is_hardware(*codec)) return;
+  codec = ffmpeg::usable_encoder(*codec, how.codec == codec->name, how.preset, shown);
+  hardware.emplace();
 }
 
 void video_writer::state::open_file() {
@@ -263,6 +273,11 @@ void video_writer::state::choose_ticks() {
 
 /// What each encoder calls quality, speed and memory.
 void video_writer::state::set_options(AVDictionary*& options) {
+  if (hardware) {
+    auto const remarks =
+        ffmpeg::set_hardware_quality(*encoder, {how.preset, how.quality, how.bit_rate}, options);
+    return remark(remarks.empty() ? "" : fmt::format("'{}': {}", shown, remarks));
+  }
   auto const set = [&options](char const* key, std::string const& value) {
     av_dict_set(&options, key, value.c_str(), 0);
   };
@@ -307,11 +322,16 @@ void video_writer::state::open_encoder() {
     encoder->field_order = about.fields == field_order::top_first ? AV_FIELD_TT : AV_FIELD_BB;
   }
   if ((container->flags & AVFMT_GLOBALHEADER) != 0) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  std::optional<ffmpeg::kept_reports> reports;
+  if (hardware) {
+    reports.emplace();
+    hardware->attach(*encoder);
+  }
   AVDictionary* options = nullptr;
   set_options(options);
   int const result = avcodec_open2(encoder.get(), codec, &options);
   av_dict_free(&options);
-  check("encode", result);
+  if (result < 0) fail("encode", result, reports ? reports->why(result) : "");
   durations.reserve(512);  // more than an encoder holds
 }
 
@@ -340,13 +360,18 @@ void video_writer::state::begin(image const& of, sound const* with) {
                                   about.width, about.height));
   if (about.rate_num > 1'000'000'000 || about.rate_den > 1'000'000'000)
     about.rate_num = 0, about.rate_den = 1;
-  pictures.emplace(about, codec, path);
+  if (hardware) {
+    ffmpeg::kept_reports const reports;
+    int const result = hardware->open(*codec, about);
+    if (result < 0) fail("encode", result, reports.why(result));
+  }
+  pictures.emplace(about, codec, path, hardware ? hardware->host_format() : AV_PIX_FMT_NONE);
   remark_limits(with);
   open_encoder();
   stream = avformat_new_stream(output, nullptr);
   if (stream == nullptr) throw std::bad_alloc();
   stream->time_base = encoder->time_base;
-  stream->avg_frame_rate = encoder->framerate;
+  stream->avg_frame_rate = frame_ticks != 0 ? encoder->framerate : AVRational{0, 1};
   stream->sample_aspect_ratio = encoder->sample_aspect_ratio;
   check("create", avcodec_parameters_from_context(stream->codecpar, encoder.get()));
   if (about.format == pixel_format::i420a && codec->id == AV_CODEC_ID_VP9)
@@ -496,7 +521,8 @@ void video_writer::write(std::byte const* data, shown_time const& when) {
   if (s.codec->id == AV_CODEC_ID_GIF && s.frames != 0 && pts < s.pts + least_of_gif)
     return s.remark(
         fmt::format("'{}': GIF shows at most 50 pictures a second: others are left out", s.shown));
-  auto* const picture = s.pictures->make(data);
+  auto* picture = s.pictures->make(data);
+  if (s.hardware) s.check("encode", s.hardware->give(picture));
   s.pts = pts;
   picture->pts = s.pts;
   auto const lasts =

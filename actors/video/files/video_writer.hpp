@@ -29,12 +29,14 @@ enum class video_name {
 /// How a video is written.
 struct writing {
   std::string container{};  // FFmpeg's name, such as matroska; empty: by the name's ending
-  std::string codec{};      // FFmpeg's name of a codec or an encoder; empty: the container's usual one
-  std::string preset{};     // of x264, x265 and so on; empty: veryfast
-  int quality = 20;         // x264's scale from 1, the best, to 51; 0: without loss, where the codec can
-  int bit_rate = 0;         // thousand bits per second, in place of the quality; 0: none
-  int key_every = 0;        // pictures between key pictures, at most; 0: those of two seconds
-  int threads = 0;          // of the encoder; 0: as many as it likes
+  /// FFmpeg's name of a codec or an encoder; "h264_hardware" and so on: the first encoder of hardware that works;
+  /// empty: the container's usual one.
+  std::string codec{};
+  std::string preset{};  // of x264, x265 and so on; empty: veryfast, or what the hardware's encoder likes
+  int quality = 20;      // x264's scale from 1, the best, to 51; 0: without loss, where the codec can
+  int bit_rate = 0;      // thousand bits per second, in place of the quality; 0: none
+  int key_every = 0;     // pictures between key pictures, at most; 0: those of two seconds
+  int threads = 0;       // of the encoder; 0: as many as it likes
   bool low_memory =
       false;  // the encoder looks ahead at no pictures, which saves memory, and makes larger files
   video_name of = video_name::file;
@@ -50,7 +52,8 @@ struct shown_time {
 class video_writer {
  public:
   /// Creates `path`, or replaces it when the video is closed; "-" is standard output, as MP4 unless the container is
-  /// named. Throws video_error if the file cannot be created, or the container or the codec is not known.
+  /// named. Throws video_error if the file cannot be created, or the container or the codec is not known,
+  /// video_device_error if the codec needs hardware that this machine does not have.
   video_writer(std::string const& path, writing how);
   /// Closes the file if `close` was not called; errors are then lost, and so is a video without frames. A forked
   /// child's copy does nothing.

@@ -115,7 +115,7 @@ void file_sink::spec(options const& o, streams::spec_of<file_sink>& s) {
   if (named > 1) s.refuse("it has several of `file`, `url` and `pattern`: name one of them");
 }
 
-file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link) {
+file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, streams::host_link& link) try {
   auto const first = link.begins_at().tick;
   std::string name = o.url.c_str();
   if (o.url.empty()) {
@@ -124,6 +124,8 @@ file_sink::host::host(options const& o, streams::spec_of<file_sink> const& s, st
     name = name_from(first_name, first);
   }
   file_ = std::make_unique<video_file>(o, name, s, first != 0, link);
+} catch (video_device_error const& e) {
+  throw streams::stage_error(streams::fault::unavailable, e.what());
 }
 file_sink::host::~host() = default;
 streams::stage_error file_sink::host::why_failed() const {

@@ -36,7 +36,8 @@ struct file_sink {
                     "numbered pictures to write, such as frame%04d.png, in place of a file");
       option("container", container, "FFmpeg's name of one; empty: by the file's ending");
       option("codec", codec,
-             "FFmpeg's name of a codec or an encoder, such as ffv1; empty: the container's usual one");
+             "FFmpeg's name of a codec or an encoder, such as ffv1 or h264_nvenc; h264_hardware, or another "
+             "codec's: the first encoder of hardware that works; empty: the container's usual one");
       option("preset", preset, "of the encoder, such as slow; empty: a fast one");
       option("rate", rate,
              "pictures per second, one for each tick; 0: the pictures' own times, or the graph's rate, or 25",

@@ -18,6 +18,7 @@ struct file_source {
     streams::option_text<1024> file{}, url{}, pattern{};
     bool loop = false;
     std::int32_t width = 0, height = 0;
+    streams::option_text<32> decoder = "auto";
     std::int32_t threads = 1;
     std::uint32_t preload = 0;
     double from = 0, to = 0;
@@ -38,6 +39,10 @@ struct file_source {
       option("loop", loop, "begins again at its end");
       option("width", width, "pixels, to which pictures are scaled; 0: the video's own", 0, 16384);
       option("height", height, "likewise", 0, 16384);
+      option(
+          "decoder", decoder,
+          "auto: the processor; hardware: the first kind that works here; or FFmpeg's name of one, such as "
+          "cuda, vaapi or videotoolbox, or of a decoder");
       option("threads", threads, "threads of the decoder; 0: as many as it likes", 0, 64);
       option("preload", preload,
              "decodes so many pictures into memory before the graph begins, to measure the stages behind; 0: "

@@ -9,6 +9,7 @@
 
 #include "actors/video/files/sound_feed.hpp"
 #include "actors/video/files/video_reader.hpp"
+#include "actors/video/hardware/decoder_choice.hpp"
 #include "actors/video/media/camera.hpp"
 #include "actors/video/media/file_source.hpp"
 #include "runtime/os/start_thread.hpp"
@@ -135,6 +136,9 @@ picture_source::outcome picture_source::read_next() {
     time_ns_ = offset_ns_ + reader_->time_ns();
     lasts_ns_ = reader_->lasts_ns();
     return outcome::picture;
+  } catch (video_device_error const& e) {
+    why_ = {streams::fault::unavailable, e.what()};
+    return outcome::failed;
   } catch (video_open_error const& e) {  // it was there when it began before
     why_ = {streams::fault::input_missing, e.what()};
     return outcome::failed;
@@ -195,6 +199,8 @@ namespace {
 [[noreturn]] void throw_as(streams::fault missing, streams::fault unusable) {
   try {
     throw;
+  } catch (video_device_error const& e) {
+    throw streams::stage_error(streams::fault::unavailable, e.what());
   } catch (video_open_error const& e) {
     throw streams::stage_error(missing, e.what());
   } catch (video_error const& e) {
@@ -215,6 +221,7 @@ video_source source_of(file_source::options const& o) {
 reading reading_of(file_source::options const& o, bool deep, bool sound) {
   constexpr int matrices[] = {-1, 6, 1, 9}, ranges[] = {-1, 0, 1};
   return {.threads = o.threads,
+          .decoder = o.decoder.c_str(),
           .pictures = {.width = o.width,
                        .height = o.height,
                        .turns = o.turn,
@@ -258,6 +265,9 @@ void file_source::spec(options const& o, streams::spec_of<file_source>& s) try {
         fmt::format("the size is {}x{}: give both, or neither for the video's own", o.width, o.height));
   if (o.to != 0 && o.to <= o.from)
     return s.refuse(fmt::format("it ends at {} s, before it begins, at {} s", o.to, o.from));
+  if (std::string known; !ffmpeg::is_decoder_name(o.decoder.c_str(), known))
+    return s.refuse(fmt::format("there is no decoder '{}': known are {}, and what `ffmpeg -decoders` lists",
+                                o.decoder.c_str(), known));
   if (o.loop && o.reconnect > 0) return s.refuse("it is to loop and to reconnect: choose one");
   auto const& video = *opened_for(o, s).reader;
   auto const& own = video.about();
