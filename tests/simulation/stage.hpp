@@ -4,6 +4,7 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <memory>
+#include <optional>
 
 #include "runtime/core/make_device.hpp"
 #include "runtime/lifecycle.hpp"
@@ -61,7 +62,8 @@ class stage {
   plan const& plan_;
   ledger& book_ = ledger::get();
   std::unique_ptr<rondo::runtime> rt_;
-  rondo::emulated_device* device_ = nullptr;  // null: the device is a cpu
+  std::optional<std::uint64_t> jumped_before_stop_;  // world::jumped_ns when it was first told to stop
+  rondo::emulated_device* device_ = nullptr;         // null: the device is a cpu
   std::vector<place> places_;
   rondo::actor_ref<choir> choir_;
   std::uint32_t choir_life_ = nobody, pending_ = 0;
