@@ -25,6 +25,11 @@ struct layer_planes {
   i32 width, height;  // in pixels; even
 };
 
+/// Blocks [first, last) of some that lie side by side.
+struct block_range {
+  i32 first, last;
+};
+
 /// Where a plane is in its buffer: its first byte, and the bytes from row to row.
 struct plane_place {
   u32 at;

@@ -71,10 +71,6 @@ struct column_span {
 struct row_span {
   f32 first, last;
 };
-/// Blocks [first, last) of some that lie side by side.
-struct block_range {
-  i32 first, last;
-};
 /// Those of `Blocks` blocks from column x on that a span touches.
 template <i32 Columns, i32 Blocks>
 RONDO_PIXELS block_range blocks_within(column_span s, i32 x) {
