@@ -5,7 +5,7 @@
 
 namespace rondo::video {
 
-struct draw_boxes : drawn_items<draw_boxes, pixels::box_shape> {
+struct draw_boxes : played_items<draw_boxes, pixels::box_shape> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"boxes", boxes>,
                                streams::out<"video", image, "video">>;
   struct options {

@@ -27,7 +27,7 @@ struct stroke_options {
 /// `Stage::pieces(options)` says of how many straight pieces a stroke is, and make_pieces(options, edge, tick, reach,
 /// stroke, pieces) makes them. An edge is one stroke, or two: below it, its glow.
 template <class Stage>
-struct drawn_edges : drawn_items<Stage, pixels::segment> {
+struct drawn_edges : played_items<Stage, pixels::segment> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"edges", edges>,
                                streams::out<"video", image, "video">>;
 

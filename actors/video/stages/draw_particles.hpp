@@ -7,7 +7,7 @@
 namespace rondo::video {
 
 /// Nothing is kept from tick to tick: where a particle is follows from the tick, from its point, and from the seed.
-struct draw_particles : drawn_items<draw_particles, pixels::dot_shape> {
+struct draw_particles : played_items<draw_particles, pixels::dot_shape> {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"points", points>,
                                streams::out<"video", image, "video">>;
   struct options {

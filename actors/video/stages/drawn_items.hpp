@@ -40,7 +40,6 @@ RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <
 ///   shapes_of_item(options)         how many shapes an item consists of
 ///   make(options, n, shapes)        the shapes of item n
 ///   carve(memory)                   perhaps: takes memory that the device of its pictures can read
-///   kernel(is_layer, work)          perhaps: what a player draws its shapes with, for which it completes the work
 ///   how()                           what all of them have in common (kernels/pixels/overlay/draw_shapes.hpp)
 template <class Stage, class Shape>
 struct drawn_items {
@@ -48,39 +47,6 @@ struct drawn_items {
   static constexpr std::uint32_t phases = 3;
   static bool takes(image const& about) { return about.is_plain() || about.is_layer(); }
 
-  /// Drawing may be played; what comes before it is little work.
-  bool kernels(streams::stage_context<Stage>& ctx, streams::tick const&, std::uint32_t phase,
-               kernel_list& list) requires requires(Stage const& s, pixels::tiles_work& w) {
-    s.kernel(true, w);
-  }
-  {
-    if (phase != drawing || tiles_of_.touched() == 0) return false;
-    pixels::tiles_work work{};
-    auto const at = [&](auto const* plane, std::int32_t stride) {
-      return pixels::plane_place{static_cast<pixels::u32>(reinterpret_cast<std::byte const*>(plane) - data_),
-                                 stride};
-    };
-    auto const& p = picture_;
-    auto const& l = layer_;
-    if (is_layer_) {
-      pixels::plane_place const planes[] = {at(l.red, l.stride), at(l.green, l.stride), at(l.blue, l.stride),
-                                            at(l.opacities, l.stride)};
-      std::copy(planes, planes + 4, work.planes);
-      work.width = l.width, work.height = l.height;
-    } else {
-      pixels::plane_place const planes[] = {at(p.y, p.stride), at(p.u, p.colour_stride),
-                                            at(p.v, p.colour_stride)};
-      std::copy(planes, planes + 3, work.planes);
-      work.has_opacities = p.opacities != nullptr;
-      if (work.has_opacities != 0) work.planes[3] = at(p.opacities, p.stride);
-      work.width = p.width, work.height = p.height;
-    }
-    tiles_of_.say_where(ctx.scratch(), work);
-    constexpr std::uint32_t pairs = pixels::tile_side / 2;
-    auto const& kernel = static_cast<Stage const&>(*this).kernel(is_layer_, work);
-    list.add(kernel, work, {{data_, ctx.scratch()}}, tiles_of_.touched() * pairs, pairs);
-    return true;
-  }
   RONDO_HD std::uint32_t tiles(streams::stage_context<Stage>& ctx, streams::tick const& t,
                                std::uint32_t phase) {
     if (phase == counting && !begin(ctx, t)) return 0;
@@ -111,8 +77,17 @@ struct drawn_items {
   RONDO_HD void process(streams::stage_context<Stage>&, streams::tick const&) {}
   RONDO_HD void carve(carver&) noexcept {}
 
- private:
+ protected:
   enum : std::uint32_t { counting, putting, drawing };
+
+  // Of the picture in hand.
+  std::byte* data_;
+  pixels::drawn_planes picture_;
+  pixels::layer_planes layer_;  // if it is one
+  bool is_layer_ = false;
+  tile_layer<Shape> tiles_of_;
+
+ private:
   static constexpr std::uint32_t tiles_at_once = 8;
 
   RONDO_HD bool begin(streams::stage_context<Stage>& ctx, streams::tick const& t) {
@@ -135,13 +110,42 @@ struct drawn_items {
     return true;
   }
 
-  // Of the picture in hand.
-  std::byte* data_;
-  pixels::drawn_planes picture_;
-  pixels::layer_planes layer_;  // if it is one
-  bool is_layer_ = false;
-  tile_layer<Shape> tiles_of_;
-  std::uint32_t tiles_ = 0;
+  std::uint32_t tiles_ = 0;  // of the phase in hand
+};
+
+/// The same where drawing may be played, by the kernel that `Stage::kernel(is_layer, work)` names, for which it completes
+/// the work. What comes before drawing is little work.
+template <class Stage, class Shape>
+struct played_items : drawn_items<Stage, Shape> {
+  bool kernels(streams::stage_context<Stage>& ctx, streams::tick const&, std::uint32_t phase,
+               kernel_list& list) {
+    if (phase != this->drawing || this->tiles_of_.touched() == 0) return false;
+    pixels::tiles_work work{};
+    auto const at = [&](auto const* plane, std::int32_t stride) {
+      return pixels::plane_place{
+          static_cast<pixels::u32>(reinterpret_cast<std::byte const*>(plane) - this->data_), stride};
+    };
+    auto const& p = this->picture_;
+    auto const& l = this->layer_;
+    if (this->is_layer_) {
+      pixels::plane_place const planes[] = {at(l.red, l.stride), at(l.green, l.stride), at(l.blue, l.stride),
+                                            at(l.opacities, l.stride)};
+      std::copy(planes, planes + 4, work.planes);
+      work.width = l.width, work.height = l.height;
+    } else {
+      pixels::plane_place const planes[] = {at(p.y, p.stride), at(p.u, p.colour_stride),
+                                            at(p.v, p.colour_stride)};
+      std::copy(planes, planes + 3, work.planes);
+      work.has_opacities = p.opacities != nullptr;
+      if (work.has_opacities != 0) work.planes[3] = at(p.opacities, p.stride);
+      work.width = p.width, work.height = p.height;
+    }
+    this->tiles_of_.say_where(ctx.scratch(), work);
+    constexpr std::uint32_t pairs = pixels::tile_side / 2;
+    auto const& kernel = static_cast<Stage const&>(*this).kernel(this->is_layer_, work);
+    list.add(kernel, work, {{this->data_, ctx.scratch()}}, this->tiles_of_.touched() * pairs, pairs);
+    return true;
+  }
 };
 
 }  // namespace rondo::video
