@@ -113,8 +113,8 @@ struct drawn_items {
   std::uint32_t tiles_ = 0;  // of the phase in hand
 };
 
-/// The same where drawing may be played, by the kernel that `Stage::kernel(is_layer, work)` names, for which it completes
-/// the work. What comes before drawing is little work.
+/// The same where drawing may be played, by the kernel that `Stage::kernel(is_layer, work)` names, for which it
+/// completes the work. What comes before drawing is little work.
 template <class Stage, class Shape>
 struct played_items : drawn_items<Stage, Shape> {
   bool kernels(streams::stage_context<Stage>& ctx, streams::tick const&, std::uint32_t phase,
