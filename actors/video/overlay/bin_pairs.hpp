@@ -5,8 +5,11 @@
 //   2. write   for each place of a pair: the pair. All are then sorted by tile; pairs of the same tile stay in order
 //   3. find    for each tile: where its pairs begin
 //
-// Only the device knows how many pairs there are. So as many places are sorted as there is memory for, and those without
-// a pair come last: their tile is one that the picture does not have.
+// Only the device knows how many pairs there are. So as many places are sorted as there is memory for, and those
+// without a pair come last: their tile is one that the picture does not have.
+//
+// Compile it without fused multiplications (--fmad=false): the tiles of a shape must be the same in each step, and on the
+// host.
 //
 // Threads: within a step, any calls at the same time.
 #pragma once
@@ -18,6 +21,8 @@ namespace rondo::video {
 
 /// What bins are for.
 struct bin_limits {
+  static constexpr std::uint32_t most_shapes = 1 << 21;  // as tile_layer.hpp
+
   std::uint32_t most;          ///< shapes
   std::int32_t width, height;  ///< of the picture
   std::uint32_t each = 1;      ///< so many shapes, one after the other, are in bins together, or in none
@@ -48,13 +53,12 @@ RONDO_HD std::uint32_t first_that(std::uint32_t count, Holds const& holds) {
 template <class Shape>
 struct bin_pairs {
   Shape const* shapes;         // of the caller
-  std::uint32_t const* given;  // how many, beyond limits.most: not believed
+  std::uint32_t const* given;  // how many; beyond limits.most it is not believed
   bin_limits limits;
   pixels::tile_grid grid;
-  std::uint32_t places;  // of pairs
-  std::uint64_t*
-      begins;            // where each shape's pairs begin, once they are scanned, and where the last ones end
-  std::uint32_t* tiles;  // of each pair, as written
+  std::uint32_t places;    // of pairs
+  std::uint64_t* begins;   // of each shape's pairs; and their sum
+  std::uint32_t* tiles;    // of each pair, as written
   std::uint32_t* numbers;  // of its shape
   std::uint32_t* sorted;   // tiles; the numbers that go with them are bins.shapes
   pixels::bin_tables bins;

@@ -10,17 +10,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/device/cuda/cuda_call.hpp"
 #include "runtime/graph/cuda_for_each.hpp"
 
 namespace rondo::video {
 namespace {
-
-/// As that of runtime/device/cuda/cuda_call.hpp, whose formatting nvcc does not compile.
-void check(cudaError_t e, char const* what) {
-  if (e != cudaSuccess)
-    throw std::runtime_error(std::string("CUDA: ") + what + ": " + cudaGetErrorString(e) + " (" +
-                             cudaGetErrorName(e) + ")");
-}
 
 template <class Shape>
 struct count_step {
@@ -71,6 +65,10 @@ template <class Shape>
 cub_bins<Shape>::cub_bins(carver& memory, Shape const* shapes, std::uint32_t const* count,
                           bin_limits const& limits)
     : pairs_(memory, shapes, count, limits) {
+  if (limits.most > bin_limits::most_shapes || limits.each == 0)
+    throw std::invalid_argument("bins for " + std::to_string(limits.most) + " shapes in groups of " +
+                                std::to_string(limits.each) + ": make them for at most " +
+                                std::to_string(bin_limits::most_shapes) + ", in groups of at least 1");
   for (auto* const step : {&scan<Shape>, &sort_pairs<Shape>, &select_touched<Shape>}) {
     std::size_t bytes = 0;
     step(pairs_, nullptr, bytes, nullptr);
@@ -81,6 +79,9 @@ cub_bins<Shape>::cub_bins(carver& memory, Shape const* shapes, std::uint32_t con
 
 template <class Shape>
 void cub_bins<Shape>::sort(void* stream) const {
+  // CUB would take it as a question for how much it needs.
+  if (scratch_ == nullptr)
+    throw std::logic_error("these bins were only measured: make them in memory of that size to sort");
   auto const on = static_cast<cudaStream_t>(stream);
   auto bytes = scratch_bytes_;
   launch_for_each(stream, pairs_.limits.most + 1, count_step<Shape>{pairs_});

@@ -24,7 +24,8 @@ template <class Shape>
 class cub_bins {
  public:
   /// `shapes`, and `count`, which says how many there are, are in the GPU's memory. Needs a GPU even to measure, for
-  /// each generation sorts in its own way. Throws std::runtime_error if there is none.
+  /// each generation sorts in its own way. Throws std::runtime_error if there is none, and std::invalid_argument if
+  /// the limits cannot be.
   cub_bins(carver& memory, Shape const* shapes, std::uint32_t const* count, bin_limits const& limits);
 
   /// Puts the steps on a cudaStream_t, which may be being captured: they neither wait nor allocate. Throws
