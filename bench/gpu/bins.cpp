@@ -10,7 +10,11 @@ namespace {
 
 /// 500 lines and 100 boxes at 4K.
 struct shapes_of_frame {
-  render_bench::scene about{.lines = 500, .boxes = 100};
+  render_bench::scene about = [] {
+    render_bench::scene s;
+    s.lines = 500, s.boxes = 100;
+    return s;
+  }();
   std::vector<pixels::segment> lines = render_bench::lines_of(about);
   std::vector<pixels::box_shape> boxes = render_bench::boxes_of(about);
 
