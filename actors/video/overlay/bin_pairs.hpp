@@ -8,8 +8,8 @@
 // Only the device knows how many pairs there are. So as many places are sorted as there is memory for, and those
 // without a pair come last: their tile is one that the picture does not have.
 //
-// Compile it without fused multiplications (--fmad=false): the tiles of a shape must be the same in each step, and on the
-// host.
+// Compile it without fused multiplications (--fmad=false): the tiles of a shape must be the same in each step, and on
+// the host.
 //
 // Threads: within a step, any calls at the same time.
 #pragma once
