@@ -28,7 +28,8 @@ case_list selected_cases(options const& chosen) {
   append(cases, device_cases());
   append(cases, memory_cases());
   append(cases, sustained_cases(std::chrono::seconds(chosen.long_seconds)));
-  if (!rehearses()) append(cases, ask_steps_cases()), append(cases, bare_cases());
+  if (!rehearses())
+    append(cases, ask_steps_cases()), append(cases, bare_cases()), append(cases, bins_cases());
   return cases;
 }
 

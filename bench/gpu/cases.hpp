@@ -24,6 +24,8 @@ case_list idle_cases(std::chrono::seconds duration);
 
 /// The same work with bare CUDA: launches, graphs, flags through pinned memory; buffers, copies (baselines.cu).
 case_list bare_cases();
+/// Bins of a frame's shapes, sorted by CUB in a captured graph, and by the portable sort on the host (bins.cpp).
+case_list bins_cases();
 /// Ways to pass a message over the bus (experiments.cu).
 case_list experiment_cases();
 

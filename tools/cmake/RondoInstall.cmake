@@ -14,7 +14,8 @@ foreach(folder kernels runtime actors/channel actors/routing actors/states actor
           FILES_MATCHING PATTERN "*.hpp" PATTERN service EXCLUDE PATTERN nats EXCLUDE)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/actors/video/ DESTINATION ${header_root}/actors/video
-        FILES_MATCHING PATTERN "*.hpp" PATTERN media EXCLUDE PATTERN files EXCLUDE PATTERN letters EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN media EXCLUDE PATTERN files EXCLUDE PATTERN letters EXCLUDE
+        PATTERN bin_pairs.hpp EXCLUDE PATTERN cub_bins.hpp EXCLUDE)
 if(RONDO_BUILD_TOOLS)
   install(TARGETS rondo rondo-serve COMPONENT commands)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo.1 ${PROJECT_SOURCE_DIR}/tools/rondo/share/rondo-serve.1

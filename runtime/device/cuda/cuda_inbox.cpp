@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <utility>

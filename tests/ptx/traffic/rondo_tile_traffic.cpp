@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "bench/render/scene.hpp"
+#include "bench/render/scene_shapes.hpp"
 #include "tests/ptx/machine/ptx_grid.hpp"
 #include "tests/ptx/traffic/tile_kernels.hpp"
 
@@ -129,31 +129,16 @@ int run(std::uint32_t tiles) {
   std::memset(frame.data(), 100, about.bytes());
   std::memset(shared.data(), 0, sizeof(rondo::team_shared));
   auto* const team = reinterpret_cast<rondo::team_shared*>(shared.data());
-  auto* const styles = new (style.data())
-      pixels::stroke_style{{235, 128, 128, s.opacity}, s.stroke_px / 2, 1, pixels::end_round, 0};
+  auto* const styles = new (style.data()) pixels::stroke_style(render_bench::style_of(s));
   auto const to = drawn_planes_at(about, frame.data());
   std::vector const memory{frame.range("frame"), shared.range("shared"), style.range("style")};
 
-  std::vector<pixels::segment> lines;
-  for (auto const& e : s.all_edges())
-    lines.push_back(pixels::segment_between(e.x0, e.y0, e.x1, e.y1, pixels::reach_of(*styles),
-                                            static_cast<std::int32_t>(lines.size())));
-  std::vector<pixels::box_shape> boxes;
-  for (auto const& b : s.all_boxes())
-    boxes.push_back({b.x + b.width / 2,
-                     b.y + b.height / 2,
-                     b.width / 2,
-                     b.height / 2,
-                     s.radius_of(b),
-                     s.stroke_px / 2,
-                     {160, 80, 180, s.fill_opacity},
-                     {235, 128, 128, s.opacity}});
-  auto const of_lines =
-      draw(*code, "draw_line_tile", lines, about, tiles, memory, [&](auto const& all, std::uint32_t n) {
-        return ptx::params_of(to, all, pixels::stroke_styles{styles, 1}, n, team);
-      });
+  auto const of_lines = draw(*code, "draw_line_tile", render_bench::lines_of(s), about, tiles, memory,
+                             [&](auto const& all, std::uint32_t n) {
+                               return ptx::params_of(to, all, pixels::stroke_styles{styles, 1}, n, team);
+                             });
   auto const of_boxes =
-      draw(*code, "draw_box_tile", boxes, about, tiles, memory,
+      draw(*code, "draw_box_tile", render_bench::boxes_of(s), about, tiles, memory,
            [&](auto const& all, std::uint32_t n) { return ptx::params_of(to, all, n, team); });
   auto const moved = static_cast<double>(of_lines.moved + of_boxes.moved),
              must = static_cast<double>(of_lines.must + of_boxes.must);
