@@ -96,6 +96,39 @@ TEST_CASE("rondo render draws the edges that a file of points lists", "[render]"
   CHECK(brightness_at("apart.png", {"--set", "points.file=" + (dir / "apart.jsonl")}) < 225);
 }
 
+TEST_CASE("what rondo render draws belongs together, also at inputs that otherwise have the newest frame",
+          "[render]") {
+  std::string const stages = R"(,
+    {"name": "labels", "stage": "draw_labels", "options": {"size": 14}},
+    {"name": "glow", "stage": "layer"},
+    {"name": "dust", "stage": "draw_particles"},
+    {"name": "all", "stage": "compositor", "options": {"mode1": "add"}})";
+  auto const drawn = [&](std::string const& how) {
+    folder const dir;
+    auto const file = scene(dir, stages,
+                            R"(,
+    {"from": "lines", "to": "labels.video"},
+    {"from": "points.points", "to": "labels.points")" +
+                                how + R"(},
+    {"from": "pattern", "to": "glow.like")" +
+                                how + R"(},
+    {"from": "glow", "to": "dust.video"},
+    {"from": "points.points", "to": "dust.points"},
+    {"from": "labels", "to": "all.video"},
+    {"from": "dust", "to": "all.layer1")" +
+                                how + "}");
+    auto const r = run(dir, {file, dir / "at-{tick}.png", "--quiet"});
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    std::vector<std::string> all;
+    for (int tick = 0; tick < 12; ++tick) all.push_back(text_of(dir / fmt::format("at-{:06}.png", tick)));
+    return all;
+  };
+  auto const waiting = drawn(R"(, "delivery": "lossless")");
+  CHECK(waiting[3] != waiting[4]);
+  CHECK((drawn("") == waiting));
+}
+
 TEST_CASE("rondo render draws a scene into a video of its rate, and says what it took", "[render]") {
   folder const dir;
   auto const r = run(dir, {scene(dir), dir / "clip.mp4", "--profile", "--budget", "100000"});

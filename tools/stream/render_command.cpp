@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "actors/video/files/still.hpp"
 #include "runtime/text/named_field.hpp"
@@ -49,6 +51,38 @@ std::pair<std::uint32_t, std::uint32_t> find_picture(stream_file const& scene, s
           : fmt::format("render: pictures that nothing reads are {}; a scene has one", names));
 }
 
+/// The sources from which a stage has its frames, by number.
+std::set<std::uint32_t> sources_of(stream_file const& scene, std::uint32_t stage) {
+  std::set<std::uint32_t> seen{stage}, sources;
+  for (std::vector<std::uint32_t> left{stage}; !left.empty();) {
+    auto const s = left.back();
+    left.pop_back();
+    bool is_source = true;
+    for (auto const& c : scene.connections) {
+      if (c.to != s) continue;
+      is_source = false;
+      if (seen.insert(c.from).second) left.push_back(c.from);
+    }
+    if (is_source) sources.insert(s);
+  }
+  return sources;
+}
+
+/// Optional inputs have the newest frame there is, which is right for somebody who watches. What comes from the same
+/// source as the picture belongs to it: it is waited for, unless the scene says otherwise.
+void wait_for_all(stream_file& scene) {
+  for (auto& c : scene.connections) {
+    if (c.how.how || scene.stages[c.to].kind->inputs[c.input].how != streams::delivery::latest) continue;
+    auto const own = sources_of(scene, c.from);
+    bool const is_shared = std::ranges::any_of(scene.connections, [&](stream_file::connection const& other) {
+      if (other.to != c.to || other.input == c.input) return false;
+      auto const others = sources_of(scene, other.from);
+      return std::ranges::any_of(own, [&](auto s) { return others.contains(s); });
+    });
+    if (is_shared) c.how.how = streams::delivery::lossless;
+  }
+}
+
 stream_file scene_of(render_options const& o) {
   auto const catalog = streams::stage_catalog::of<stream_stages>();
   auto as_it_is = o.run;  // what is set may be an option of the stage that is added
@@ -65,6 +99,7 @@ stream_file scene_of(render_options const& o) {
   streams::set_option(scene, fmt::format("{}.file={}", name, with_field(text, "n", "{{n}}")), "render");
   if (still && o.output.find("{tick}") == std::string::npos && scene.graph.ticks == 0) scene.graph.ticks = 1;
   scene.graph.paced = false;  // each frame is drawn, however long that takes
+  wait_for_all(scene);
   for (auto const& assignment : o.run.set) streams::set_option(scene, assignment, "--set");
   return scene;
 }
