@@ -51,6 +51,7 @@ struct changing_source {
 struct size_keeper {
   using ports = streams::ports<streams::in<"video", image>>;
   static constexpr auto where = streams::works::on_host;
+  static bool takes(image const&) { return true; }
   void process(streams::stage_context<size_keeper>& ctx, streams::tick const&) {
     auto const about = ctx.input<"video">().about;
     seen.emplace_back(about.width, about.height);
