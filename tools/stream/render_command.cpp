@@ -68,18 +68,20 @@ std::set<std::uint32_t> sources_of(stream_file const& scene, std::uint32_t stage
   return sources;
 }
 
-/// Optional inputs have the newest frame there is, which is right for somebody who watches. What comes from the same
-/// source as the picture belongs to it: it is waited for, unless the scene says otherwise.
+/// Optional inputs have the newest frame there is, which is right for somebody who watches. What comes from the source
+/// of the stage's other inputs belongs to them: it is waited for, unless the scene says otherwise.
 void wait_for_all(stream_file& scene) {
   for (auto& c : scene.connections) {
     if (c.how.how || scene.stages[c.to].kind->inputs[c.input].how != streams::delivery::latest) continue;
     auto const own = sources_of(scene, c.from);
-    bool const is_shared = std::ranges::any_of(scene.connections, [&](stream_file::connection const& other) {
-      if (other.to != c.to || other.input == c.input) return false;
+    bool is_alone = true, is_shared = false;
+    for (auto const& other : scene.connections) {
+      if (other.to != c.to || other.input == c.input) continue;
       auto const others = sources_of(scene, other.from);
-      return std::ranges::any_of(own, [&](auto s) { return others.contains(s); });
-    });
-    if (is_shared) c.how.how = streams::delivery::lossless;
+      is_alone = false;
+      is_shared = is_shared || std::ranges::any_of(own, [&](auto s) { return others.contains(s); });
+    }
+    if (is_alone || is_shared) c.how.how = streams::delivery::lossless;
   }
 }
 
