@@ -2,6 +2,7 @@
 // on a GPU.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <future>

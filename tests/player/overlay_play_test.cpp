@@ -18,6 +18,8 @@ RONDO_STAGES(stages, RONDO_OVERLAY_STAGES, rondo::video::callback_sink)
 namespace {
 
 constexpr std::uint64_t ticks = 10;
+// pocl compiles a kernel when it is first played, which takes long on a busy machine.
+constexpr std::chrono::seconds limit(120);
 constexpr drawn_graph graph{.ticks = ticks, .measure = false};
 
 pictures shown_on_cpu() {
@@ -45,12 +47,12 @@ void plays_like_the_host(std::shared_ptr<kernel_player> player) {
 }  // namespace
 
 TEST_CASE("what is drawn on OpenCL is what the host draws", "[player][overlay]") {
-  plays_like_the_host(std::make_shared<opencl_player>(all_kernels(), test::pocl));
+  plays_like_the_host(std::make_shared<opencl_player>(all_kernels(), test::pocl, load_opencl(), limit));
 }
 
 #if defined(RONDO_METAL_STAND_IN)
 TEST_CASE("what is drawn on Metal's stand-in is what the host draws", "[player][overlay]") {
-  plays_like_the_host(std::make_shared<metal_player>(all_kernels()));
+  plays_like_the_host(std::make_shared<metal_player>(all_kernels(), limit));
 }
 #endif
 
