@@ -66,7 +66,7 @@ function(rondo_add_kernels target source header variable)
     if(RONDO_LLVM_SPIRV)
       add_custom_command(
         OUTPUT ${base}.spv
-        COMMAND ${RONDO_LLVM_SPIRV} --spirv-max-version=1.2 ${base}.bc -o ${base}.spv
+        COMMAND ${RONDO_LLVM_SPIRV} --spirv-max-version=1.0 ${base}.bc -o ${base}.spv
         DEPENDS ${base}.bc
         COMMENT "Kernels of ${source} in SPIR-V"
         VERBATIM)
