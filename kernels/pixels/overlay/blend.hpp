@@ -40,6 +40,9 @@ struct blending {
 
 RONDO_PIXELS f32 within_1(f32 a) { return greater(0, lesser(1, a)); }
 
+RONDO_PIXELS f32 hard_light(f32 below, f32 above) {
+  return above <= 0.5f ? 2 * above * below : 1 - 2 * (1 - above) * (1 - below);
+}
 /// The colour of a layer without transparency over another one; both from 0 to 1.
 template <i32 Mode>
 RONDO_PIXELS f32 mixed(f32 below, f32 above) {
@@ -49,7 +52,7 @@ RONDO_PIXELS f32 mixed(f32 below, f32 above) {
     case blend_screen:
       return below + above - below * above;
     case blend_overlay:
-      return mixed<blend_hard_light>(above, below);
+      return hard_light(above, below);
     case blend_darken:
       return lesser(below, above);
     case blend_lighten:
@@ -59,7 +62,7 @@ RONDO_PIXELS f32 mixed(f32 below, f32 above) {
     case blend_burn:
       return below >= 1 ? 1 : above <= 0 ? 0 : 1 - lesser(1, (1 - below) / above);
     case blend_hard_light:
-      return above <= 0.5f ? 2 * above * below : 1 - 2 * (1 - above) * (1 - below);
+      return hard_light(below, above);
     case blend_soft_light: {
       f32 const lighter = below <= 0.25f ? ((16 * below - 12) * below + 4) * below : root(below);
       return above <= 0.5f ? below - (1 - 2 * above) * below * (1 - below)
