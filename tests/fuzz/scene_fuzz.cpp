@@ -89,7 +89,7 @@ void draw(source& from, image const& about, list_of<Item> items, std::byte* data
   Stage stage{};
   auto const own = exact_memory::carve_for(stage);
   stage.take(ctx, streams::tick{.number = from.take<std::uint64_t>()}, about);
-  if (std::uint64_t{Stage::shapes_of_item(ctx.of_stage)} * stage.most() > 2'000)
+  if (std::uint64_t{Stage::shapes_of_item(ctx.of_stage)} * stage.most() > 400)
     return;  // it would only take long
   memory const pixels(about.bytes());
   auto const lanes = from.take<std::uint8_t>() % 2 == 0 ? 1u : 4u;
