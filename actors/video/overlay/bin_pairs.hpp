@@ -21,7 +21,7 @@ namespace rondo::video {
 
 /// What bins are for.
 struct bin_limits {
-  static constexpr std::uint32_t most_shapes = 1 << 21;  // as tile_layer.hpp
+  static constexpr std::uint32_t most_shapes = pixels::most_binned_shapes;
 
   std::uint32_t most;          ///< shapes
   std::int32_t width, height;  ///< of the picture
@@ -73,7 +73,7 @@ struct bin_pairs {
         grid(pixels::tiles_of(about.width, about.height)),
         bins{} {
     auto const count = static_cast<std::size_t>(grid.columns) * static_cast<std::size_t>(grid.rows);
-    places = static_cast<std::uint32_t>(8 * std::size_t{limits.most} + 4 * count);  // as tile_layer.hpp
+    places = pixels::bin_places(limits.most, static_cast<std::uint32_t>(count));
     begins = memory.take<std::uint64_t>(std::size_t{limits.most} + 1);
     tiles = memory.take<std::uint32_t>(places);
     numbers = memory.take<std::uint32_t>(places);

@@ -41,14 +41,14 @@ template <class Shape>
 class tile_layer {
  public:
   static constexpr std::int32_t most_parts = 16;
-  static constexpr std::uint32_t most_shapes = 1 << 21;
+  static constexpr std::uint32_t most_shapes = pixels::most_binned_shapes;
 
   RONDO_HD tile_layer() noexcept {}
   /// For at most `most` shapes, on pictures of this size.
   RONDO_HD tile_layer(carver& memory, std::uint32_t most, std::int32_t width, std::int32_t height) noexcept
       : grid_(pixels::tiles_of(width, height)) {
     auto const tiles = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
-    capacity_ = static_cast<std::uint32_t>(8 * std::size_t{most} + 4 * tiles);
+    capacity_ = pixels::bin_places(most, static_cast<std::uint32_t>(tiles));
     shapes_ = memory.take<Shape>(most);
     bins_.counts = memory.take<std::uint32_t>(tiles * most_parts);
     bins_.begins = memory.take<std::uint32_t>(tiles + 1);

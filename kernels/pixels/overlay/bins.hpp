@@ -57,6 +57,11 @@ struct bin_tables {
   i32 tiles, parts;
 };
 
+/// The most shapes of a picture.
+constexpr u32 most_binned_shapes = 1u << 21;
+/// Places in bins for at most so many shapes. What they cannot hold is looked for in every tile.
+RONDO_PIXELS u32 bin_places(u32 shapes, u32 tiles) { return 8 * shapes + 4 * tiles; }
+
 RONDO_PIXELS void clear_counts(bin_tables b, i32 part) {
   for (i32 t = 0; t < b.tiles; ++t) b.counts[part * b.tiles + t] = 0;
 }

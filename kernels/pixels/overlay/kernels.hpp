@@ -11,6 +11,27 @@
 namespace rondo {
 namespace pixels {
 
+/// A picture in a buffer. `opacities` is not looked at if it has none.
+RONDO_PIXELS drawn_planes picture_in(RONDO_BUFFER u8* buffer, plane_place y, plane_place u, plane_place v,
+                                     plane_place opacities, i32 has_opacities, i32 width, i32 height) {
+  drawn_planes const p = {
+      buffer + y.at, buffer + u.at, buffer + v.at, y.stride,
+      u.stride,      width,         height,        has_opacities != 0 ? buffer + opacities.at : nullptr};
+  return p;
+}
+/// A layer in a buffer.
+RONDO_PIXELS layer_planes layer_in(RONDO_BUFFER u8* buffer, plane_place red, plane_place green,
+                                   plane_place blue, plane_place opacities, i32 width, i32 height) {
+  layer_planes const p = {reinterpret_cast<RONDO_BUFFER u16*>(buffer + red.at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(buffer + green.at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(buffer + blue.at),
+                          reinterpret_cast<RONDO_BUFFER u16*>(buffer + opacities.at),
+                          red.stride,
+                          width,
+                          height};
+  return p;
+}
+
 /// Of bytes of buffer 0, which become 0.
 struct clear_work {
   i32 width;  // of a row
@@ -31,29 +52,20 @@ struct blend_work {
   i32 width, height;  // of what overlaps
   blending how;
 };
-RONDO_PIXELS drawn_planes planes_of(RONDO_BUFFER u8* buffer, plane_place y, plane_place u, plane_place v,
-                                    blend_work a) {
-  drawn_planes const p = {buffer + y.at, buffer + u.at, buffer + v.at, y.stride,
-                          u.stride,      a.width,       a.height,      nullptr};
-  return p;
+RONDO_PIXELS drawn_planes below(RONDO_BUFFER u8* to, blend_work a) {
+  return picture_in(to, a.y, a.u, a.v, a.y, 0, a.width, a.height);
 }
 RONDO_PIXELS void blend_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
                               blend_work a, work_item at) {
-  drawn_planes above = planes_of(from, a.from[0], a.from[1], a.from[2], a);
-  if (a.has_opacities != 0) above.opacities = from + a.from[3].at;
-  blend_rows(planes_of(to, a.y, a.u, a.v, a), above, a.how, 2 * at.row, at.lane, at.lanes);
+  drawn_planes const above =
+      picture_in(from, a.from[0], a.from[1], a.from[2], a.from[3], a.has_opacities, a.width, a.height);
+  blend_rows(below(to, a), above, a.how, 2 * at.row, at.lane, at.lanes);
 }
 RONDO_KERNEL(blend_layer, blend_work);
 RONDO_PIXELS void blend_half_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
                                    RONDO_BUFFER u8*, blend_work a, work_item at) {
-  layer_planes const above = {reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[0].at),
-                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[1].at),
-                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[2].at),
-                              reinterpret_cast<RONDO_BUFFER u16*>(from + a.from[3].at),
-                              a.from[0].stride,
-                              a.width,
-                              a.height};
-  blend_rows(planes_of(to, a.y, a.u, a.v, a), above, a.how, 2 * at.row, at.lane, at.lanes);
+  layer_planes const above = layer_in(from, a.from[0], a.from[1], a.from[2], a.from[3], a.width, a.height);
+  blend_rows(below(to, a), above, a.how, 2 * at.row, at.lane, at.lanes);
 }
 RONDO_KERNEL(blend_half_layer, blend_work);
 /// Of shapes in tiles, on the picture in buffer 0: a row of work is a pair of rows of one of the tiles that a shape
@@ -70,25 +82,11 @@ struct tiles_work {
   ink colour;  // of dots
 };
 RONDO_PIXELS drawn_planes picture_of(RONDO_BUFFER u8* to, tiles_work a) {
-  drawn_planes const p = {to + a.planes[0].at,
-                          to + a.planes[1].at,
-                          to + a.planes[2].at,
-                          a.planes[0].stride,
-                          a.planes[1].stride,
-                          a.width,
-                          a.height,
-                          a.has_opacities != 0 ? to + a.planes[3].at : nullptr};
-  return p;
+  return picture_in(to, a.planes[0], a.planes[1], a.planes[2], a.planes[3], a.has_opacities, a.width,
+                    a.height);
 }
 RONDO_PIXELS layer_planes layer_of(RONDO_BUFFER u8* to, tiles_work a) {
-  layer_planes const p = {reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[0].at),
-                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[1].at),
-                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[2].at),
-                          reinterpret_cast<RONDO_BUFFER u16*>(to + a.planes[3].at),
-                          a.planes[0].stride,
-                          a.width,
-                          a.height};
-  return p;
+  return layer_in(to, a.planes[0], a.planes[1], a.planes[2], a.planes[3], a.width, a.height);
 }
 RONDO_PIXELS stroke_styles styles_of(RONDO_BUFFER u8* tables, tiles_work a) {
   stroke_styles const s = {reinterpret_cast<RONDO_BUFFER stroke_style const*>(tables + a.styles),
