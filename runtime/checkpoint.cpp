@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <unordered_set>
 
 #include "runtime/core/runtime_core.hpp"
 #include "runtime/runtime.hpp"
@@ -38,23 +39,29 @@ std::vector<revival> revivals_of(checkpoint_image const& image) {
                                 .reserve = a.reserve,
                                 .batch = a.batch,
                                 .supervise = a.supervise};
-    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity, a.totals.handled});
+    all.push_back({a.id, a.name, a.behaviour, a.state_bytes.size(), options, a.capacity, a.totals.handled,
+                   a.followers.totals});
   }
   return all;
+}
+
+std::string and_others(saved_actor const& a) {
+  auto const n = a.followers.count();
+  return n == 0 ? std::string() : fmt::format(", or of the {} behind it", n);
 }
 
 std::string explain(errc reason, saved_actor const& a) {
   switch (reason) {
     case errc::wrong_state:
       return fmt::format(
-          "the place of actor '{}' (cell {}, generation {}) now belongs to another actor; restore into a "
-          "new runtime",
-          a.name, cell_of(a.id), a.id.generation);
+          "the place of {} (cell {}, generation {}{}) now belongs to another actor; restore into a new "
+          "runtime",
+          name_of(a), cell_of(a.id), a.id.generation, and_others(a));
     case errc::out_of_memory:
-      return fmt::format("there is no room for the state or mailbox of actor '{}'; raise `state_bytes`",
-                         a.name);
+      return fmt::format("there is no room for the state or mailbox of {}{}; raise `state_bytes`", name_of(a),
+                         and_others(a));
     default:
-      return fmt::format("actor '{}': {}", a.name, make_error_code(reason).message());
+      return fmt::format("{}: {}", name_of(a), make_error_code(reason).message());
   }
 }
 
@@ -62,17 +69,17 @@ std::string explain(errc reason, saved_actor const& a) {
 std::string why_no_room(runtime_core& core, checkpoint_image const& image) {
   for (auto const& a : image.actors) {
     if (device_of(a.id) >= core.devices().size())
-      return fmt::format(
-          "actor '{}' was on device {}, but this runtime has {}, counted from 0; list it in `device`", a.name,
-          device_of(a.id), core.devices().size());
+      return fmt::format("{} was on device {}, but this runtime has {}, counted from 0; list it in `device`",
+                         name_of(a), device_of(a.id), core.devices().size());
     if (!core.devices().can_host(core.behaviours()[a.behaviour], device_of(a.id)))
       return fmt::format(
-          "the captured actor '{}' was on device {}, which is not a cpu device here; list the devices in "
+          "{}, which is captured, was on device {}, which is not a cpu device here; list the devices in "
           "their old order",
-          a.name, device_of(a.id));
-    if (auto const cells = core.devices()[device_of(a.id)].dev->shape().actors; cell_of(a.id) >= cells)
-      return fmt::format("actor '{}' was in cell {}, but this runtime has {}; raise `actors`", a.name,
-                         cell_of(a.id), cells);
+          name_of(a), device_of(a.id));
+    auto const cells = core.devices()[device_of(a.id)].dev->shape().actors;
+    if (auto const last = cell_of(a.id) + a.followers.count(); last >= cells)
+      return fmt::format("{} was in cell {}, but this runtime has {}; raise `actors`",
+                         name_of(a, a.followers.count()), last, cells);
   }
   for (std::uint32_t d = 0; d < core.devices().size(); ++d) {
     auto const& shape = core.devices()[d].dev->shape();
@@ -84,6 +91,32 @@ std::string why_no_room(runtime_core& core, checkpoint_image const& image) {
                          sharing, shape.rings);
   }
   return {};
+}
+
+/// Pinned actors first, because there may be too few teams for them: `specs` are in the order of their launches then.
+/// Returns how many were launched; if not all, `failure` says why.
+std::size_t launch_all(runtime_core& core, std::vector<launch_spec>& specs, std::string& failure) {
+  auto const is_pinned = [](launch_spec const& s) { return s.pinned; };
+  if (std::ranges::any_of(specs, is_pinned)) std::ranges::stable_partition(specs, is_pinned);
+  std::size_t launched = 0;
+  for (; launched < specs.size() && specs[launched].pinned; ++launched) {
+    auto const refused = core.devices().home_of(specs[launched].id).launch(specs[launched]);
+    if (refused == errc::ok) continue;
+    failure = "an actor cannot be launched: " + make_error_code(refused).message();
+    return launched;
+  }
+  while (launched < specs.size()) {
+    auto const first = specs.begin() + static_cast<std::ptrdiff_t>(launched);
+    auto const end = std::find_if(
+        first, specs.end(), [&](launch_spec const& s) { return device_of(s.id) != device_of(first->id); });
+    auto const together = std::span(first, end);
+    auto const n = core.devices().home_of(first->id).launch_many(together, {});
+    launched += n;
+    if (n == together.size()) continue;
+    failure = "an actor cannot be launched: its device has ended";
+    break;
+  }
+  return launched;
 }
 
 /// Nothing is sent from a line to a device with its own memory while this lives. Begin it before the safepoint, so that
@@ -156,7 +189,7 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
   checkpoint_image image;
   image.notes.assign(notes.begin(), notes.end());
   std::exception_ptr failure;
-  std::vector<listed_actor> living;
+  std::vector<living_actor> living;
   std::vector<std::string> left_out;
   std::lock_guard one(writing);
   auto const copy = [&](std::vector<arena_ref> const& arenas) {
@@ -169,8 +202,23 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
       std::vector<outgoing> on_their_way;
       for (std::uint32_t d = 0; d < core.devices().size(); ++d)
         std::ranges::move(core.devices()[d].mail->orphans(held[d]), std::back_inserter(on_their_way));
-      for (auto const& arena : arenas)
-        std::ranges::move(copy_actors(arena, living, core.behaviours()), std::back_inserter(image.actors));
+      // An actor that gets what others do not get, mail on its way or the end of a question to an actor that is left
+      // out, lies in no block.
+      std::unordered_set<std::uint32_t> gets_more;
+      for (auto const& m : on_their_way)
+        for (auto const id : {m.to, m.body.header.reply_to}) gets_more.insert(id.index);
+      auto const apart = std::ranges::stable_partition(
+          living, [&](living_actor const& a) { return !core.behaviours()[a.behaviour].saved_apart; });
+      auto const copy_to_image = [&](std::span<living_actor const> some, auto const& may_follow) {
+        for (auto const& arena : arenas)
+          std::ranges::move(copy_actors(arena, some, core.behaviours(), may_follow),
+                            std::back_inserter(image.actors));
+      };
+      copy_to_image(apart, [](auto const&) { return false; });
+      for (auto const& a : image.actors)
+        for (auto const& m : a.mail) gets_more.insert(m.body.header.reply_to.index);
+      copy_to_image({living.begin(), apart.begin()},
+                    [&](living_actor const& a) { return !gets_more.contains(a.id.index); });
       add_arriving(image.actors, on_their_way, core.behaviours());
       auto const past = core.watched().read_past();
       image.retired = past.retired;
@@ -184,7 +232,7 @@ std::vector<std::string> checkpoint(runtime& rt, std::filesystem::path const& fi
   bool quiet = false;
   {
     std::unique_lock const held(core.launching());
-    living = core.actors().list();
+    living = core.actors().all_living();
     try {
       require_savable(living, core.behaviours());
     } catch (std::runtime_error const& e) {
@@ -225,19 +273,12 @@ void detail::restore_image(runtime_core& core, checkpoint_image& image, std::fil
       refuse(file, "was not restored: " + why_not_savable(a.name, b));
 
   std::vector<launch_spec> specs;
-  if (auto const refused = core.actors().revive(revivals_of(image), specs); refused != errc::ok)
-    refuse(file, "was not restored: " + explain(refused, image.actors[specs.size()]));
+  std::size_t at_fault = 0;
+  if (auto const refused = core.actors().revive(revivals_of(image), specs, at_fault); refused != errc::ok)
+    refuse(file, "was not restored: " + explain(refused, image.actors[at_fault]));
   core.actors().begin_above(image.generations);
-  // Pinned actors first, because there may be too few teams for them.
-  std::ranges::stable_partition(specs, [](launch_spec const& s) { return s.pinned; });
   std::string failure;
-  std::size_t launched = 0;
-  for (; launched < specs.size() && failure.empty(); ++launched)
-    if (auto const refused = core.devices().home_of(specs[launched].id).launch(specs[launched]);
-        refused != errc::ok) {
-      failure = "an actor cannot be launched: " + make_error_code(refused).message();
-      break;
-    }
+  std::size_t launched = launch_all(core, specs, failure);
   if (failure.empty()) {
     auto const place = [&](std::vector<arena_ref> const& arenas) {
       auto const passed_us = std::max<std::int64_t>(0, wall_clock_us() - image.written_us);

@@ -13,11 +13,11 @@ namespace {
 }
 
 /// The living actors without their mail, which is written when it completes, and without those that are saved apart.
-checkpoint_image image_of(runtime_core const& core, std::vector<listed_actor> const& living,
+checkpoint_image image_of(runtime_core const& core, std::vector<living_actor> const& living,
                           std::vector<arena_ref> const& arenas) {
   checkpoint_image image;
   for (auto const& arena : arenas)
-    for (auto& a : copy_actors(arena, living, core.behaviours())) {
+    for (auto& a : copy_actors(arena, living, core.behaviours(), [](auto const&) { return false; })) {
       if (core.behaviours()[a.behaviour].saved_apart) continue;
       a.totals.accepted -= a.mail.size();
       a.mail.clear();
@@ -34,7 +34,7 @@ recording::recording(runtime& rt, std::filesystem::path const& file) : runtime_(
   // One that only the core holds has lost its owner, whose destructor found no safepoint; it ends here.
   if (core.recording() && core.recording().use_count() > 1)
     not_recorded(file, "another recording is in progress");
-  auto const living = core.actors().list();
+  auto const living = core.actors().all_living();
   try {
     require_savable(living, core.behaviours());
   } catch (std::runtime_error const& e) {

@@ -38,8 +38,9 @@ result<actor_id> runtime::try_launch_untyped(std::string name, std::string_view 
 }
 std::vector<actor_id> runtime::launch_many_untyped(std::string_view behaviour, std::size_t count,
                                                    actor_options const& options,
-                                                   std::span<std::byte const> arguments) {
-  auto made = core_->launch_many(behaviour, count, options, arguments);
+                                                   std::span<std::byte const> arguments,
+                                                   std::span<std::uint32_t const> capacities) {
+  auto made = core_->launch_many(behaviour, count, options, arguments, capacities);
   if (!made) not_launched(made.error(), behaviour);
   return std::move(*made);
 }

@@ -127,7 +127,23 @@ class runtime {
     return refs<Behaviour>(
         launch_many_untyped(type_name<Behaviour>, arguments.size(), options, std::as_bytes(arguments)));
   }
-  /// The same two for a caller that does not wait: complete with void(error_code, std::vector<actor_ref<Behaviour>>),
+  /// One actor for each of `capacities`, which is that of its mailbox, in place of options.capacity. Throws
+  /// std::invalid_argument for one that launch refuses.
+  template <class Behaviour>
+  std::vector<actor_ref<Behaviour>> launch_many(each_capacity capacities, actor_options const& options = {}) {
+    return refs<Behaviour>(
+        launch_many_untyped(type_name<Behaviour>, capacities.of.size(), options, {}, capacities.of));
+  }
+  /// The same with `arguments`, of which there are as many.
+  template <class Behaviour>
+  std::vector<actor_ref<Behaviour>> launch_many(std::span<typename Behaviour::arguments const> arguments,
+                                                each_capacity capacities, actor_options const& options) {
+    if (arguments.size() != capacities.of.size())
+      throw std::invalid_argument("launch_many: there is not one capacity for each of the arguments");
+    return refs<Behaviour>(launch_many_untyped(type_name<Behaviour>, arguments.size(), options,
+                                               std::as_bytes(arguments), capacities.of));
+  }
+  /// The first two for a caller that does not wait: complete with void(error_code, std::vector<actor_ref<Behaviour>>),
   /// as launch.
   template <class Behaviour,
             detail::operation_token<void(error_code, std::vector<actor_ref<Behaviour>>)> Token>
@@ -266,7 +282,8 @@ class runtime {
   }
   std::vector<actor_id> launch_many_untyped(std::string_view behaviour, std::size_t count,
                                             actor_options const& options,
-                                            std::span<std::byte const> arguments);
+                                            std::span<std::byte const> arguments,
+                                            std::span<std::uint32_t const> capacities = {});
   /// Throws std::invalid_argument. `count`: 0 for one actor.
   void require_launchable(std::string const& name, std::string_view behaviour, actor_options const& options,
                           std::size_t count = 0) const;

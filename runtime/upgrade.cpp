@@ -48,7 +48,7 @@ bool begin_again(arena_ref const& arena, directory::successor const& s, behaviou
                 next.arguments.size());
   cell.state_offset = s.state;
   cell.behaviour_index.store(s.behaviour, memory_order::relaxed);
-  cell.control.fetch_or(control_construct, memory_order::relaxed);
+  arena.owner(cell).control.fetch_or(control_construct, memory_order::relaxed);
   return true;
 }
 

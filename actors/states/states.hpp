@@ -64,8 +64,8 @@ class states {
  public:
   /// What it takes: the messages of all its states.
   using messages = typename detail::merged<rondo::messages<>, typename States::messages...>::type;
-  /// Whether all lanes run its handlers together: as of its states.
-  static constexpr bool cooperative = (detail::is_cooperative<States> && ...);
+  /// As of its states.
+  static constexpr auto width = detail::width_of<first>;
 
   RONDO_HD states() { new (places_[0]) first{}; }
 
@@ -119,7 +119,8 @@ class states {
     become_next(ctx);
   }
   RONDO_HD void become_next(context& ctx) {
-    if constexpr (cooperative) ctx.team().sync();  // no lane is in the old state any more
+    if constexpr (width == rondo::width::whole_team)
+      ctx.team().sync();  // no lane is in the old state any more
     if (!ctx.team().leader() || next_ == 0) return;
     present_ = next_ - 1;
     place_ = 1 - place_;
@@ -150,8 +151,7 @@ class states {
       "each state that lists a message handles it alike: on(context&, Message const&), or all of them "
       "on(context&, batch<Message> const&); not as a wide message; and returns nothing, or the reply "
       "that rondo::ask<Message, Reply> declares");
-  static_assert(((detail::is_cooperative<States> == cooperative) && ...),
-                "all states are cooperative, or none is");
+  static_assert(((detail::width_of<States> == width) && ...), "all states have the same width");
   static_assert(((std::is_trivially_copyable_v<States> && std::is_trivially_destructible_v<States>)&&...),
                 "a state is copied as bytes");
 

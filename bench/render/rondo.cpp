@@ -96,10 +96,13 @@ struct filled_layer {
     if (!to || std::find(filled_, end, to.data) != end) return;
     if (count_ < std::size(filled_)) filled_[count_++] = to.data;
     std::memset(to.data, 0, to.about.bytes());
+    auto* const marks = to.about.is_layer() ? layer_planes_at(to.about, to.data).marks.of : nullptr;
     std::uint32_t tile = 0;
     for (std::int32_t top = 0; top < to.about.height; top += 64)
       for (std::int32_t left = 0; left < to.about.width; left += 64) {
-        if (part_of_one(chance(7, tile++)) >= o.covered) continue;
+        auto const number = tile++;
+        if (part_of_one(chance(7, number)) >= o.covered) continue;
+        if (marks != nullptr) marks[number] = 1;
         for (auto y = top; y < std::min(top + 64, to.about.height); ++y)
           for (auto x = left; x < std::min(left + 64, to.about.width); ++x) put(to, x, y);
       }

@@ -343,7 +343,7 @@ class context : public message_outcome, public host_requests<context>, public se
   }
   RONDO_CALL RONDO_HD void unstash_mail() noexcept {
     actor_cell& cell = scheduler_.arena().cell(self_.index);
-    auto const held = cell.held_ring.load_own();
+    auto const held = scheduler_.arena().owner(cell).held_ring.load_own();
     if (held == 0) return;
     mail_ring_ref const ring = scheduler_.arena().ring_at(held);
     scheduler_.note_new_order();
@@ -355,7 +355,7 @@ class context : public message_outcome, public host_requests<context>, public se
     // Relaxed, both: requests; nothing is read through them.
     actor_cell const& cell = arena.cell(self_.index);
     auto const state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-    return (cell.control.load(memory_order::relaxed) & (control_drain | control_discard)) != 0 ||
+    return (arena.owner(cell).control.load(memory_order::relaxed) & (control_drain | control_discard)) != 0 ||
            state == lifecycle::terminating || state == lifecycle::discarding;
   }
   RONDO_HOT RONDO_HD errc post_anywhere(actor_id to, message_header const& header, void const* payload,

@@ -1,6 +1,6 @@
-// The crew of a team's lanes: lane 0 calls the others to join a cooperative handler.
+// The crew of a team's lanes: lane 0 calls the others to join a handler of the whole team, or to take an actor each.
 //
-// Only lane 0 schedules. For a cooperative behaviour it publishes the call, and all lanes run it between
+// Only lane 0 schedules. For a behaviour of the whole team it publishes the call, and all lanes run it between
 // two syncs. With one lane, none of this costs anything.
 #pragma once
 
@@ -11,7 +11,20 @@ namespace rondo {
 
 /// One handler call, as published to all lanes.
 struct handler_call {
-  enum class what : std::uint32_t { leave, join, fetch, one, batch, tiles, tile, finish, start, again, room };
+  enum class what : std::uint32_t {
+    leave,
+    join,
+    fetch,
+    side_by_side,
+    one,
+    batch,
+    tiles,
+    tile,
+    finish,
+    start,
+    again,
+    room
+  };
   what kind;
   std::uint32_t actor, ticket, count;  // count: messages of a batch, or the number of the tile
 };
@@ -33,12 +46,12 @@ class lane_crew {
   RONDO_HD lane_crew(scheduler& sched, team const& t, host_port const& host) noexcept
       : scheduler_(sched), team_(t), host_(host) {}
 
-  /// Lane 0: runs `call` on all lanes if the behaviour is cooperative, otherwise on this lane. `own_mail`: as for a
-  /// context.
+  /// Lane 0: runs `call` on all lanes if the behaviour has width::whole_team, otherwise on this lane.
+  /// `own_mail`: as for a context.
   RONDO_CALL RONDO_HD call_result run(handler_call call, actor_id self,
                                       std::uint32_t* own_mail = nullptr) const {
     if (team_.lanes() == 1) return invoke(call, self, team_, own_mail);
-    if (!Module::cooperative(scheduler_.arena().cell(call.actor).behaviour()))
+    if (Module::width_of(scheduler_.arena().cell(call.actor).behaviour()) != width::whole_team)
       return invoke(call, self, team{team_.index()}, own_mail);  // alone: a team of one
     publish(team_, call);
     team_.sync();
@@ -53,6 +66,12 @@ class lane_crew {
   /// Lane 0: makes the other lanes call the function that they have passed to `serve`.
   RONDO_HD void join() const {
     tell(handler_call::what::join);
+    after_reading(team_);
+  }
+  /// The same, for run_side_by_side of ring_kernel.hpp with this band.
+  RONDO_HD void run_side_by_side(std::uint32_t band) const {
+    publish(team_, {handler_call::what::side_by_side, 0, 0, band});
+    team_.sync();
     after_reading(team_);
   }
   /// Lane 0: fetches mail into the team's window. Precondition: there is a window.
@@ -75,9 +94,10 @@ class lane_crew {
       handler_call call;
       __builtin_memcpy(&call, t.shared()->command, sizeof call);
       if (call.kind == handler_call::what::leave) return;
-      if (call.kind == handler_call::what::join) {
+      bool const is_side_by_side = Module::has_lanes && call.kind == handler_call::what::side_by_side;
+      if (is_side_by_side || call.kind == handler_call::what::join) {
         after_reading(t);
-        join();
+        join(is_side_by_side, call.count);
         continue;
       }
       if (call.kind == handler_call::what::fetch) {
@@ -132,7 +152,7 @@ class lane_crew {
       if (!listed) ctx.fail(errc::unknown_message);
     } else {
       mail_ring_ref const ring =
-          arena.ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
+          arena.ring_at(arena.owner(cell).held_ring.load(memory_order::relaxed));  // relaxed: the owner's own
       message_slot const& slot = ring.slot(call.ticket);
       ctx.begin(slot.header);
       if (call.kind == handler_call::what::one)

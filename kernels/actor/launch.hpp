@@ -39,6 +39,23 @@ RONDO_HD inline void place_arguments(arena_ref const& arena, launch_arguments co
   if (a.count <= max_argument_bytes) copy_words(arena.base() + a.offset, a.bytes, a.count);
 }
 
+namespace detail {
+
+/// For the next actor. Relaxed: its word's release publishes it.
+RONDO_HD inline void clear(owner_cell& own) noexcept {
+  own.set_head(0);
+  own.linked = 0;
+  own.levels[0] = own.levels[1] = own.levels[2] = own.levels[3] = 0;
+  own.overtakes = 0;
+  own.tail_seen.store(0, memory_order::relaxed);
+  own.held_ring.store(0, memory_order::relaxed);
+  own.totals.counted_ring.store(0, memory_order::relaxed);
+  own.totals.publish({});
+  own.latency.clear();
+}
+
+}  // namespace detail
+
 /// Launches the actor; senders may then post to spec.id. Precondition: the cell is free, or its last
 /// actor's `terminated` event was emitted.
 template <class Module>
@@ -54,13 +71,6 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
   cell.state_offset = spec.state_offset;
   cell.window_start_ms = 0;
   cell.window_restarts = 0;
-  cell.set_head(0);
-  cell.linked = 0;
-  cell.levels[0] = cell.levels[1] = cell.levels[2] = cell.levels[3] = 0;
-  cell.overtakes = 0;
-  cell.tail_seen.store(0, memory_order::relaxed);
-  cell.held_ring.store(0, memory_order::relaxed);
-  cell.totals.counted_ring.store(0, memory_order::relaxed);
   bool made = true;
   call_caught([&] { Module::construct(spec.behaviour, arena.state(cell)); },
               [&](char const*) { made = false; });  // its first owner tries again, and reports what it throws
@@ -69,14 +79,14 @@ RONDO_HD void launch_actor(scheduler& sched, launch_spec const& spec) {
                               : Module::has_start(spec.behaviour) ? std::uint32_t{control_start}
                                                                   : 0u;
   bool const starts = first != 0;
-  cell.control.store(control_for(spec.id.generation, first), memory_order::relaxed);
+  bool const is_zero =
+      spec.id.generation == 1 && !spec.restored;  // what its owner keeps: this is the first actor
+  if (!is_zero) detail::clear(arena.owner(cell));
+  if (!is_zero || starts)
+    arena.owner(cell).control.store(control_for(spec.id.generation, first), memory_order::relaxed);
   cell.generation.store(spec.id.generation, memory_order::relaxed);
   cell.state.store(static_cast<std::uint32_t>(spec.active ? lifecycle::active : lifecycle::launched),
                    memory_order::relaxed);
-  if (spec.id.generation != 1 || spec.restored) {  // the first actor of a cell finds zeros
-    cell.totals.publish({});
-    cell.latency.clear();
-  }
   if (spec.ring_id != 0) {
     ring_entry& ring = arena.ring(spec.ring_id);
     ring.set_place(spec.ring_offset, spec.ring_slots);

@@ -21,7 +21,7 @@
 //                                                     the launch gave, each time; they are kept beside the state
 //   void on(context&, again const&);                  with `again` among the messages: for context::again
 //   void on(context&, room const&);                   likewise, for context::when_room
-//   static constexpr bool cooperative = true;         all lanes of a team run the handlers, otherwise only lane 0
+//   static constexpr auto width = rondo::width::lane; the part of a team that runs the handlers: see `width`
 //   static constexpr bool holds_addresses = true;     its state or its launch arguments have addresses, which mean
 //                                                     nothing to another process: checkpoints and recordings refuse its
 //                                                     actors. Pointer members of an aggregate are found without it
@@ -49,6 +49,22 @@
 namespace rondo {
 
 inline constexpr std::uint32_t max_batch = 64;  // the most messages that a batch handler gets at once
+
+/// The part of a team that an actor takes while its handlers run. In a team of one lane they are the same.
+enum class width : std::uint8_t {
+  lane,        // one lane: each of the other lanes may run another such actor at the same time
+  team,        // the whole team, of which only lane 0 runs the handler; of a behaviour that does not say
+  whole_team,  // the whole team, whose lanes run the handler together
+};
+
+// -- for the runtime
+
+// For tests, which run all that is written for a team in lanes, too.
+#if !defined(RONDO_DEFAULT_WIDTH)
+#define RONDO_DEFAULT_WIDTH ::rondo::width::team
+#endif
+
+// -- for programs
 
 /// Messages of one type that are adjacent in a mailbox, oldest first.
 template <class Message>
@@ -128,10 +144,13 @@ concept starts = starts_with_arguments<B> || requires(B b, context_of<B, void>& 
 };
 
 template <class B>
-inline constexpr bool is_cooperative = false;
+inline constexpr width width_of = RONDO_DEFAULT_WIDTH;
 template <class B>
-requires requires { B::cooperative; }
-inline constexpr bool is_cooperative<B> = B::cooperative;
+concept says_width = requires {  // a member of this name may be something else
+  { B::width } -> std::same_as<width const&>;
+};
+template <says_width B>
+inline constexpr width width_of<B> = B::width;
 
 template <class B, class Entries>
 struct behaviour_dispatch;
@@ -283,6 +302,7 @@ struct module_of {
 
   // -- for the runtime
   static constexpr bool has_portable = (portable_behaviour<Behaviours> || ...);
+  static constexpr bool has_lanes = ((detail::width_of<Behaviours> == width::lane) || ...);
 
   template <class B>
   static constexpr std::uint16_t index_of() {
@@ -308,9 +328,9 @@ struct module_of {
       });
     return found;
   }
-  RONDO_HD static bool cooperative(std::uint16_t behaviour) {
-    bool result = false;
-    visit(behaviour, [&]<class B>(std::type_identity<B>) { result = detail::is_cooperative<B>; });
+  RONDO_HD static width width_of(std::uint16_t behaviour) {
+    auto result = width::team;
+    visit(behaviour, [&]<class B>(std::type_identity<B>) { result = detail::width_of<B>; });
     return result;
   }
 

@@ -21,14 +21,15 @@ class owned_actor {
         crew(s, t, port),
         index(at),
         cell(arena.cell(at)),
+        own(arena.owner(cell)),
         self(id_in_one_word(at, cell.generation.load_own())),
-        totals(cell.totals.own()),
+        totals(own.totals.own()),
         turn(cell.turn),
         own_mail(turn.own_mail()) {
     look_at_word();
   }
 
-  RONDO_HD priority_lists_ref priority_lists() const noexcept { return {arena, cell, ring}; }
+  RONDO_HD priority_lists_ref priority_lists() const noexcept { return {arena, cell, own, ring}; }
   RONDO_HD lifecycle state() const noexcept { return lifecycle_; }
   RONDO_HD bool closing() const noexcept {
     return state() == lifecycle::terminating || state() == lifecycle::discarding;
@@ -36,11 +37,11 @@ class owned_actor {
   /// Whether something comes before more mail. On a GPU its loads are of one trip.
   RONDO_HD bool is_interrupted() const noexcept {
     auto const stop = arena.header().stop.load(memory_order::relaxed);  // relaxed, both: requests
-    auto const asked = cell.control.load(memory_order::relaxed);
+    auto const asked = own.control.load(memory_order::relaxed);
     return (stop | (asked & control_mask)) != 0;
   }
   RONDO_HD bool control_waits() const noexcept {
-    return (cell.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
+    return (own.control.load(memory_order::relaxed) & control_mask) != 0;  // relaxed: obey acquires
   }
 
   /// Loads the word, and adopts a ring that a sender may have attached.
@@ -49,15 +50,15 @@ class owned_actor {
     paused = word.has(actor_word::paused);
     has_ring = word.ring() != 0;
     if (!has_ring) return word;
-    sched.adopt_ring(cell, word);
+    sched.adopt_ring(own, word);
     ring = arena.held_ring_at(word.ring());
-    note_depth(word, cell.head);
+    note_depth(word, own.head);
     return word;
   }
 
   RONDO_HD void note_depth() noexcept {
     if (!with_telemetry || !has_ring) return;
-    auto const head = cell.head;  // on a GPU both loads are of one trip
+    auto const head = own.head;  // on a GPU both loads are of one trip
     note_depth(actor_word{cell.word.load(memory_order::relaxed)}, head);  // relaxed: a statistic
   }
   RONDO_HD void note_depth(actor_word word, std::uint32_t head) noexcept {
@@ -72,7 +73,7 @@ class owned_actor {
   RONDO_CALL RONDO_HD void obey() {
     // Acquire: pairs with scheduler::signal. The bit is cleared before control is read, so no signal is lost.
     cell.word.fetch_and(~actor_word::signalled, memory_order::acquire);
-    auto const asked = cell.control.exchange(control_for(self.generation, 0), memory_order::relaxed);
+    auto const asked = own.control.exchange(control_for(self.generation, 0), memory_order::relaxed);
     if ((asked & control_construct) != 0) {
       if (auto const made = construct(); made != errc::ok) supervise(made, 0);
     } else if ((asked & control_start) != 0) {
@@ -102,7 +103,7 @@ class owned_actor {
     ctx.begin(none);
     detail::run_caught(ctx, [&] { Module::construct(cell.behaviour(), arena.state(cell)); });
     if (ctx.failure() == errc::ok && Module::has_start(cell.behaviour()))
-      cell.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
+      own.control.fetch_or(control_start, memory_order::relaxed);  // relaxed: read by this thread
     return ctx.failure();
   }
 
@@ -135,7 +136,7 @@ class owned_actor {
   RONDO_CALL RONDO_HD void report_depths() {
     // The host reads the counters once it has the report, so they must include this turn, in which a sender may have
     // attached a ring.
-    sched.publish(cell, look_at_word(), totals);
+    sched.publish(own, look_at_word(), totals);
     device_event r{.kind = event_kind::depths, .actor = self};
     depth_page page{};
     if (has_ring) priority_lists().link_announced();
@@ -232,7 +233,7 @@ class owned_actor {
   }
 
   RONDO_HD void record_latency(std::uint64_t ns) noexcept {
-    cell.latency.record(ns);
+    own.latency.record(ns);
     totals.latency_sum_ns += ns;
     ++totals.latency_samples;
   }
@@ -295,12 +296,12 @@ class owned_actor {
     };
     if (cell.supervise.rule == on_failure::restart && may_restart()) {
       report(failure_action::restarted);
-      cell.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
+      own.control.fetch_or(control_construct, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
     if (cell.supervise.rule == on_failure::ask_parent) {
       report(failure_action::left_to_parent);
-      cell.control.fetch_or(control_deactivate, memory_order::relaxed);  // relaxed: read by this thread
+      own.control.fetch_or(control_deactivate, memory_order::relaxed);  // relaxed: read by this thread
       return true;
     }
     report(cell.supervise.rule == on_failure::escalate ? failure_action::escalated : failure_action::stopped);
@@ -331,21 +332,21 @@ class owned_actor {
       bits = cell.word.load(memory_order::relaxed);  // relaxed: close_as acquired the last ring
       held = actor_word{bits}.ring();
       if (held == 0) continue;
-      sched.adopt_ring(cell, actor_word{bits});
-      if (auto const left = (actor_word{bits}.tail() - cell.head) & ticket_mask; left != 0) {
+      sched.adopt_ring(own, actor_word{bits});
+      if (auto const left = (actor_word{bits}.tail() - own.head) & ticket_mask; left != 0) {
         // If not, a sender is still writing.
         if (!priority_lists().has_more_than_stash(left)) close_as(lifecycle::discarding);
         return false;
       }
     } while (!sched.end_gate(cell, held, self.generation + 1));
-    sched.publish(cell, actor_word{bits}, totals, true);
+    sched.publish(own, actor_word{bits}, totals, true);
     device_event r{.kind = event_kind::terminated, .actor = self, .behaviour = cell.behaviour()};
     r.body.bytes = sizeof totals;
     __builtin_memcpy(r.body.payload, &totals, sizeof totals);
     bool const pinned = actor_word{bits}.has(actor_word::pinned);
-    cell.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
-    cell.control.store(control_for(self.generation + 1, 0),
-                       memory_order::relaxed);  // a late control operation finds no actor
+    own.held_ring.store(0, memory_order::relaxed);  // relaxed: the exchange below publishes
+    own.control.store(control_for(self.generation + 1, 0),
+                      memory_order::relaxed);  // a late control operation finds no actor
     cell.state.store(static_cast<std::uint32_t>(lifecycle::terminated), memory_order::relaxed);
     cell.generation.store(self.generation + 1, memory_order::relaxed);
     // Entries still in queues stay marked (W4); `paused` keeps a team that pops one from running a dead cell. Relaxed:
@@ -400,16 +401,23 @@ class owned_actor {
   lane_crew<Module> crew;
   std::uint32_t index;
   actor_cell& cell;
+  owner_cell& own;
   actor_id self;
   actor_totals totals;
   turn_terms turn;         // of the cell
   std::uint32_t own_mail;  // own_mail_bits
-  team_status& status = arena.team(team.index());
+  run_status& status = status_of(arena, team);
   std::uint32_t const journal = arena.journal();
   mail_ring_ref ring{};
   bool has_ring = false, paused = false, mail_left = false;
 
  private:
+  RONDO_HD static run_status& status_of(arena_ref const& arena, rondo::team const& t) noexcept {
+    if constexpr (Module::has_lanes)
+      if (t.place() != 0) return arena.lane(t.index(), t.place() - 1);
+    return arena.team(t.index());
+  }
+
   lifecycle lifecycle_ = static_cast<lifecycle>(cell.state.load_own());
 };
 

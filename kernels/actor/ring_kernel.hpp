@@ -48,7 +48,14 @@ class ring_kernel {
 
   /// All lanes of the team call this. Returns the number of completed messages (lane 0).
   RONDO_HD std::uint64_t run(round_limits limits) {
-    if (!team_.leader()) return crew_.serve([this] { inbox_.join(); }), 0;
+    if (!team_.leader()) {
+      crew_.serve([this](bool side_by_side, std::uint32_t band) {
+        if constexpr (Module::has_lanes)
+          if (side_by_side) return static_cast<void>(run_side_by_side(arena(), team_, host_, 0, band));
+        inbox_.join();
+      });
+      return 0;
+    }
     limits_ = limits;
     end_ns_ = limits.ns != 0 ? now_ns() + limits.ns : 0;
     quotas_ = limits.ns != 0 || limits.messages != 0 ? 1 : 16;
@@ -137,13 +144,60 @@ class ring_kernel {
     std::uint32_t dealt = 0;
     do {
       set_actor(index + 1);
-      if constexpr (packs_mail<Module>)
+      if (takes_lane(index))
+        dealt += call_side_by_side(index);
+      else if constexpr (packs_mail<Module>)
         dealt += slice<Module>{scheduler_, team_, host_, index, packs()}.run(quotas_);
       else
         dealt += slice<Module>{scheduler_, team_, host_, index}.run(quotas_);
     } while (quotas_ > 1 && scheduler_.next_kept(index));
     set_actor(0);
     return {true, dealt};
+  }
+
+  // -- actors side by side, one on each lane
+
+  RONDO_HD bool takes_lane(std::uint32_t index) const noexcept {
+    return Module::has_lanes && team_.lanes() != 1 && is_of_lane(arena(), index);
+  }
+  RONDO_HD static bool is_of_lane(arena_ref const& arena, std::uint32_t index) noexcept {
+    return Module::width_of(arena.cell(index).some_behaviour()) == width::lane;
+  }
+  /// Lane 0, which owns `index`: calls the other lanes.
+  RONDO_HD std::uint32_t call_side_by_side(std::uint32_t index) {
+    if constexpr (!Module::has_lanes) return 0;
+    auto const band = static_cast<std::uint32_t>(scheduler_.first_band());
+    crew_.run_side_by_side(band);
+    return run_side_by_side(arena(), team_, host_, index, band);
+  }
+  /// All lanes: each runs an actor of its own, lane 0 `index`, the others what is in front of the band's queue; and
+  /// then the one that it made ready itself, if it kept that. Returns the number of completed messages (lane 0).
+  RONDO_CALL RONDO_HD static std::uint32_t run_side_by_side(arena_ref const& arena, team const& t,
+                                                            host_port const& host, std::uint32_t index,
+                                                            std::uint32_t band) {
+    if (t.lane() >= max_lanes) return 0;
+    auto const lanes = t.first_lanes();
+    auto const alone = lanes.beside_others();
+    auto port = host;
+    port.stage = nullptr, port.mail = nullptr;  // they are the team's
+    scheduler sched{arena, true};
+    sched.linger_pauses = 0;  // the other lanes would wait, too
+    auto const takes = [&](std::uint32_t i) { return is_of_lane(arena, i); };
+    auto& status = arena.lane(t.index(), t.lane());
+    // Relaxed, all of the status: only a report.
+    if (t.leader()) arena.team(t.index()).side_by_side.store(1, memory_order::relaxed);
+    bool has_one = sched.next_by_lanes(lanes, static_cast<int>(band), takes, index) || t.leader();
+    std::uint32_t dealt = 0;
+    while (lanes.any(has_one)) {
+      if (!has_one) continue;
+      status.actor.store(index + 1, memory_order::relaxed);
+      dealt += slice<Module>{sched, alone, port, index}.run(1);
+      status.actor.store(0, memory_order::relaxed);
+      has_one = !arena.stopping() && sched.next_kept_if(takes, index);
+    }
+    sched.share_all();
+    if (t.leader()) arena.team(t.index()).side_by_side.store(0, memory_order::relaxed);
+    return lanes.sum(dealt);
   }
 
   // -- packs, of a `cpu` device with a GPU beside it
@@ -182,8 +236,8 @@ class ring_kernel {
     packed_run const& run = pack.run(s.run);
     context ctx{scheduler_, team_, host_, run.self};
     actor_cell const& cell = arena().cell(run.self.index);
-    mail_ring_ref const ring =
-        arena().ring_at(cell.held_ring.load(memory_order::relaxed));  // relaxed: the pack has its owner's
+    mail_ring_ref const ring = arena().ring_at(
+        arena().owner(cell).held_ring.load(memory_order::relaxed));  // relaxed: the pack has its owner's
     auto const ticket = pack.from(s.run).ticket + (s.message - run.first);
     message_header const& h = ring.slot(ticket).header;
     ctx.begin(h);
@@ -322,10 +376,11 @@ class ring_kernel {
       // Relaxed, all three: the fence acquires them. This team wrote the last two, or a launch did, which rings the
       // doorbell.
       actor_cell const& cell = arena().cell(pinned - 1);
+      owner_cell const& own = arena().owner(cell);
       actor_word const word{cell.word.load(memory_order::relaxed)};
       if (word.has(actor_word::signalled | actor_word::paused)) return word.has(actor_word::signalled);
-      return mail_left_ || (word.ring() != 0 && (word.ring() != cell.held_ring.load(memory_order::relaxed) ||
-                                                 word.tail() != cell.tail_seen.load(memory_order::relaxed)));
+      return mail_left_ || (word.ring() != 0 && (word.ring() != own.held_ring.load(memory_order::relaxed) ||
+                                                 word.tail() != own.tail_seen.load(memory_order::relaxed)));
     }
     return false;
   }

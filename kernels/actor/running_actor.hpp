@@ -142,7 +142,7 @@ class running_actor {
       auto const end = handle_in_order(contents, actor_.host.mail->slots, order, seen, false);
       handled = end.handled;
       actor_.totals.handled += handled;
-      if (handled != 0) actor_.cell.overtakes = 0;
+      if (handled != 0) actor_.own.overtakes = 0;
       floods_ = handled != 0;
       if (end.kind != handler_kind::one) by_windows_ = end.kind == handler_kind::none;
       if (end.failed == 0) return handled;
@@ -246,14 +246,15 @@ class running_actor {
     RONDO_HD order_of_window(running_actor& r, std::uint32_t ticket) noexcept
         : r_(r),
           cell_(r.actor_.cell),
+          own_(r.actor_.own),
           stop_(r.actor_.arena.header().stop),
           ring_(r.actor_.ring),
           ticket_(ticket) {}
 
     /// Relaxed, all: as in slice::look. They are of one trip, for which nobody waits before `is_clear`.
     RONDO_HD view look() const noexcept {
-      return {as_atomic(cell_.linked).load(memory_order::relaxed), stop_.load(memory_order::relaxed),
-              cell_.control.load(memory_order::relaxed), cell_.announced.load(memory_order::relaxed)};
+      return {as_atomic(own_.linked).load(memory_order::relaxed), stop_.load(memory_order::relaxed),
+              own_.control.load(memory_order::relaxed), own_.announced.load(memory_order::relaxed)};
     }
     RONDO_HD static bool is_clear(view const& s) noexcept {
       return (s.linked | s.stops | (s.asked & control_mask) | s.announced) == 0;
@@ -264,7 +265,7 @@ class running_actor {
     RONDO_HD void before(std::uint32_t, std::uint32_t) const noexcept {}
     /// Each slot goes back before the next handler runs, however long that takes.
     RONDO_HD void behind(std::uint32_t handled, std::uint32_t count) noexcept {
-      cell_.set_head(ticket_ + handled);
+      own_.set_head(ticket_ + handled);
       if (r_.actor_.arena.has_gates()) return cell_.gate.give_room(count);
       for (auto i = handled - count; i != handled; ++i) ring_.give_back((ticket_ + i) & ticket_mask);
     }
@@ -276,6 +277,7 @@ class running_actor {
    private:
     running_actor& r_;
     actor_cell& cell_;
+    owner_cell& own_;
     atomic<std::uint32_t> const& stop_;
     mail_ring_ref const ring_;
     std::uint32_t const ticket_;
@@ -429,8 +431,8 @@ class running_actor {
     job.actor = actor_.index;
     job.ticket = ticket;
     job.stays = stays;
-    actor_.cell.totals.publish(actor_.totals);  // for the team that continues with the actor
-    actor_.save_own_mail();                     // likewise
+    actor_.own.totals.publish(actor_.totals);  // for the team that continues with the actor
+    actor_.save_own_mail();                    // likewise
     auto const epoch = job.open(tiles);
     actor_.arena.header().open_jobs.fetch_add(1, memory_order::relaxed);  // relaxed: a hint
     actor_.sched.wake(static_cast<int>(tiles) - 1);
@@ -463,7 +465,7 @@ class running_actor {
   std::byte* const state_ = actor_.arena.state(actor_.cell);
   std::uint32_t const quota_ = actor_.arena.shape().quota;
   std::uint32_t const most_at_once_ = actor_.turn.batch();
-  bool const alone_ = actor_.team.lanes() == 1 || !Module::cooperative(behaviour_);
+  bool const alone_ = actor_.team.lanes() == 1 || Module::width_of(behaviour_) != width::whole_team;
   rondo::team const solo_{actor_.team.index()};
   context context_{actor_.sched, solo_, actor_.host, actor_.self, &actor_.own_mail};
   bool knows_next_ = false;  // what is known of the next message still holds

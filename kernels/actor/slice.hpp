@@ -130,7 +130,7 @@ class slice : public running_actor<Module> {
   /// Publishes the counters of an actor that a team keeps, and notifies the host of room if a sender waits for it.
   RONDO_CALL RONDO_HD void show(bool counters = true) {
     actor_word const word{actor_.cell.word.load(polling)};  // adopt_ring acquires
-    if (counters) actor_.sched.publish(actor_.cell, word, actor_.totals);
+    if (counters) actor_.sched.publish(actor_.own, word, actor_.totals);
     if (!word.has(actor_word::room_wanted)) return;
     if (actor_.has_ring && actor_.priority_lists().stash_leaves_no_room(word)) return;
     actor_.cell.word.fetch_and(~actor_word::room_wanted, memory_order::relaxed);  // relaxed: only bits
@@ -166,7 +166,7 @@ class slice : public running_actor<Module> {
   RONDO_HOT RONDO_HD bool knows_next() noexcept {
     if (!knows_next_) {
       knows_next_ = true;
-      next_ = actor_.cell.head;
+      next_ = actor_.own.head;
       in_turn_ = actor_.has_ring && !actor_.paused && !actor_.closing() && actor_.priority_lists().in_order();
     }
     return in_turn_;
@@ -180,11 +180,11 @@ class slice : public running_actor<Module> {
     if (!knows_next()) return sight::other;
     // Copies, which stay in registers on a GPU.
     auto const ring = actor_.ring;
-    auto const& cell = actor_.cell;
+    auto const& own = actor_.own;
     auto const ticket = next_;
     // Relaxed, both: obey acquires, and a thread that sees a commit also sees that it was announced.
-    auto const control = cell.control.load(memory_order::relaxed);
-    auto const announced = cell.announced.load(memory_order::relaxed);
+    auto const control = own.control.load(memory_order::relaxed);
+    auto const announced = own.announced.load(memory_order::relaxed);
     auto const mail = ring.count_at(ticket, polling);
     if ((control & control_mask) != 0 || announced != 0) return sight::other;
     if (mail > 1) return sight::other;
@@ -242,7 +242,7 @@ class slice : public running_actor<Module> {
                           !actor_.control_waits();
     if (is_plain && packing_.packs->takes(behaviour_)) {
       // Before it is played: some team may continue with the actor at once.
-      actor_.cell.totals.publish(actor_.totals);
+      actor_.own.totals.publish(actor_.totals);
       actor_.save_own_mail();
       handed_over_ = pack_mail(actor_, state_, *packing_.packs, *portable, quota);
       if (packing_.packs->open != nullptr && packing_.packs->open->is_full()) packing_.packs->play();
@@ -269,7 +269,7 @@ class slice : public running_actor<Module> {
     // The caller has looked for commands just now. On a GPU, to look for a stop as well would be one trip more.
     auto const goes_on = [&] { return (loads_at_once != 1 && dealt == 0) || !actor_.is_interrupted(); };
     while (actor_.has_ring && dealt < quota && !handed_over_ && goes_on()) {
-      std::uint32_t ticket = actor_.cell.head;
+      std::uint32_t ticket = actor_.own.head;
       if (may_flood()) {
         if (dealt == 0) show_running();
         auto const n = deal_with_window(ticket, quota - dealt);
@@ -343,7 +343,7 @@ class slice : public running_actor<Module> {
     RONDO_HD order_of_direct(slice& s, Then const& then) noexcept
         : s_(s),
           then_(then),
-          cell_(s.actor_.cell),
+          own_(s.actor_.own),
           stop_(s.actor_.arena.header().stop),
           ring_(s.actor_.ring),
           next_(s.next_),
@@ -352,8 +352,8 @@ class slice : public running_actor<Module> {
 
     /// Looks for mail, but acquires none. Relaxed, all: see slice::look.
     RONDO_HD view look() const noexcept {
-      return {stop_.load(memory_order::relaxed), cell_.control.load(memory_order::relaxed),
-              cell_.announced.load(memory_order::relaxed),
+      return {stop_.load(memory_order::relaxed), own_.control.load(memory_order::relaxed),
+              own_.announced.load(memory_order::relaxed),
               ring_.slot(next_).sequence.load(memory_order::relaxed)};
     }
     RONDO_HD bool is_clear(view const& s) const noexcept {
@@ -383,7 +383,7 @@ class slice : public running_actor<Module> {
    private:
     slice& s_;
     Then const& then_;
-    actor_cell const& cell_;
+    owner_cell const& own_;
     atomic<std::uint32_t> const& stop_;
     mail_ring_ref const ring_;
     std::uint32_t const next_, handled_, sample_mask_;

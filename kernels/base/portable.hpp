@@ -126,6 +126,15 @@ RONDO_HD inline int highest_bit(std::uint64_t bits) noexcept {
 #endif
 }
 
+/// How many bits from the lowest one on are set.
+RONDO_HD inline std::uint32_t trailing_ones(std::uint32_t bits) noexcept {
+#if defined(__CUDA_ARCH__)
+  return static_cast<std::uint32_t>(__clz(static_cast<int>(__brev(~bits))));
+#else
+  return ~bits == 0 ? 32 : static_cast<std::uint32_t>(__builtin_ctz(~bits));
+#endif
+}
+
 /// The index of the lowest set bit. Precondition: `bits != 0`.
 RONDO_HD inline int lowest_bit(std::uint64_t bits) noexcept {
 #if defined(__CUDA_ARCH__)

@@ -31,10 +31,18 @@ class team {
   // -- for the runtime
   RONDO_HD team(std::uint32_t index, std::uint32_t lane, std::uint32_t lanes, team_shared& shared) noexcept
       : index_(index), lane_(lane), lanes_(lanes), shared_(&shared) {}
+  /// A team of one that is a lane of this team, while each lane runs an actor of its own.
+  RONDO_HD team beside_others() const noexcept { return team{index_ | (lane_ + 1) << place_shift}; }
+  /// Of such a team: the number of the lane, from 1; otherwise 0.
+  RONDO_HD std::uint32_t place() const noexcept { return index_ >> place_shift; }
+  /// The lanes that take actors side by side: no more than a warp.
+  RONDO_HD team first_lanes() const noexcept {
+    return lanes_ <= max_lanes ? *this : team{index_, lane_, max_lanes, *shared_};
+  }
   // -- for handlers
 
   /// The number of the team on its device.
-  RONDO_HD std::uint32_t index() const noexcept { return index_; }
+  RONDO_HD std::uint32_t index() const noexcept { return index_ & ((1u << place_shift) - 1); }
   /// The number of this lane, from 0.
   RONDO_HD std::uint32_t lane() const noexcept { return lane_; }
   /// How many lanes the team has.
@@ -119,6 +127,9 @@ class team {
     __builtin_memcpy(&value, &shared_->values[lane], sizeof value);
     return value;
   }
+
+  static constexpr int place_shift =
+      24;  // a lane's place is in the upper bits: a GPU would keep another word on its stack
 
   std::uint32_t index_ = 0, lane_ = 0, lanes_ = 1;
   team_shared* shared_ = nullptr;

@@ -4,8 +4,11 @@
 // host, where the caller uses memory that the lanes share (team.hpp). Within a warp, reductions and scans are CUB's;
 // across the warps of a block they go through `values` in shared memory, one per warp.
 // Ordering: each of them is a barrier of all lanes: what any lane wrote before it is visible to all lanes after it.
+//
+// take_number is different: it is for lanes that do not know of each other, and orders nothing.
 #pragma once
 
+#include "kernels/base/atomic.hpp"
 #include "kernels/base/portable.hpp"
 
 #if defined(__CUDACC__)
@@ -103,6 +106,19 @@ __device__ bool reduce(T& value, Op op, std::uint32_t lane, std::uint32_t lanes,
   return sync(lanes);
 }
 
+/// Adds 1, and returns what was there before. Lanes of a warp that come here at the same time, with the same counter,
+/// share one atomic operation. Relaxed: a claim alone.
+__device__ inline std::uint32_t take_number(atomic<std::uint32_t>& counter) noexcept {
+  auto const with = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(&counter));
+  unsigned before = 0;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
+  before &= with;
+  std::uint32_t first = 0;
+  if (before == 0) first = counter.fetch_add(static_cast<std::uint32_t>(__popc(with)), memory_order::relaxed);
+  return __shfl_sync(with, first, __ffs(static_cast<int>(with)) - 1) +
+         static_cast<std::uint32_t>(__popc(before));
+}
+
 #else
 
 inline constexpr std::uint32_t warp_lanes = 1;  // each lane is a thread
@@ -120,6 +136,10 @@ RONDO_HD bool scan(T&, Op, std::uint32_t, std::uint32_t, std::uint64_t*) noexcep
 template <class T, class Op>
 RONDO_HD bool reduce(T&, Op, std::uint32_t, std::uint32_t, std::uint64_t*) noexcept {
   return false;
+}
+/// Adds 1, and returns what was there before. Relaxed, on both: a claim alone.
+RONDO_HD inline std::uint32_t take_number(atomic<std::uint32_t>& counter) noexcept {
+  return counter.fetch_add(1, memory_order::relaxed);
 }
 
 #endif

@@ -51,7 +51,7 @@ struct control_block {
 
 /// What a team was doing when the keeper last looked. Made of atomics, because the keeper writes while the host reads.
 struct team_report {
-  atomic<std::uint32_t, scope::system> actor_plus_one, generation, behaviour, type, pinned;
+  atomic<std::uint32_t, scope::system> actor_plus_one, generation, behaviour, type, pinned, lane_plus_one;
   atomic<std::uint64_t, scope::system> beats;
 
   /// Relaxed, both: only a report; after a query, `answered` publishes it.
@@ -61,18 +61,20 @@ struct team_report {
     behaviour.store(s.behaviour, memory_order::relaxed);
     type.store(s.type, memory_order::relaxed);
     pinned.store(s.pinned, memory_order::relaxed);
+    lane_plus_one.store(s.lane_plus_one, memory_order::relaxed);
     beats.store(s.beats, memory_order::relaxed);
   }
   RONDO_HD team_snapshot read() const noexcept {
     return {actor_plus_one.load(memory_order::relaxed), generation.load(memory_order::relaxed),
             behaviour.load(memory_order::relaxed),      type.load(memory_order::relaxed),
-            beats.load(memory_order::relaxed),          pinned.load(memory_order::relaxed) != 0};
+            beats.load(memory_order::relaxed),          pinned.load(memory_order::relaxed) != 0,
+            lane_plus_one.load(memory_order::relaxed)};
   }
 };
 
 inline constexpr std::uint32_t page_actors = 32;  // actors on the page of one query
 
-/// Words shared by the teams of one grid; zeroed at its launch.
+/// Words shared by the teams of one grid; zero at its launch, but for the bell, which may be rung at any time.
 struct grid_state {
   alignas(64) atomic<std::uint32_t> io_stop;  // the I/O team's stop word (stop_word.hpp)
   atomic<std::uint32_t> io_still;             // its answer
@@ -83,6 +85,12 @@ struct grid_state {
       io_until;  // the I/O team stands still once it has taken submissions up to this ticket
   atomic<std::uint64_t> dealt;
   alignas(64) atomic<std::uint64_t> orders;  // see io_team
+
+  /// For the launch. The bell counts on: the host may be ringing it. Precondition: no team runs.
+  void reset() noexcept {
+    for (auto* const word : {&io_stop, &io_still, &round_over, &ended}) word->store(0, memory_order::relaxed);
+    for (auto* const word : {&io_until, &dealt, &orders}) word->store(0, memory_order::relaxed);
+  }
 
   /// Wakes the keeper if it sleeps. The caller publishes its reason first.
   RONDO_HD void ring_keeper() noexcept {

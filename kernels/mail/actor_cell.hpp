@@ -1,9 +1,11 @@
-// An actor's fixed record in the arena (384 bytes): its word, its position in its mail ring, its counters.
+// An actor's fixed records in the arena: a cell of 64 bytes, with what senders need to know of it, and an owner cell of
+// 320 bytes, with what the team that runs it needs from one turn to the next: its position in its mail ring, its
+// counters. They are in two arrays, because of a million idle actors no owner cell is ever touched: zeroed memory is
+// that of an actor that has not had a turn. arena_ref::owner leads from one to the other.
 //
-// Ownership: a cell belongs to one actor from launch to termination, then to a successor with the next
-// generation.
-// Threads: every sender reads the fields under "senders". Only `word`, `gate`, `announced`, and `control` are written
-// by threads other than the owner. Only the team that runs the actor touches the fields under "owner" (W2).
+// Ownership: both belong to one actor from launch to termination, then to a successor with the next generation.
+// Threads: every sender reads the cell. Only `word`, `gate`, `announced`, and `control` are written by threads other
+// than the owner. Only the team that runs the actor touches the rest of the owner cell (W2).
 #pragma once
 
 #include "kernels/base/counters.hpp"
@@ -30,7 +32,7 @@ enum class lifecycle : std::uint32_t {
 
 // -- for the runtime
 
-/// Operations that the owner carries out before it looks at its mail again; bits of actor_cell::control.
+/// Operations that the owner carries out before it looks at its mail again; bits of owner_cell::control.
 enum control_bits : std::uint32_t {
   control_activate = 1,
   control_deactivate = 2,
@@ -47,8 +49,8 @@ enum control_bits : std::uint32_t {
 inline constexpr int control_width = 12;
 inline constexpr std::uint32_t control_mask = (1u << control_width) - 1;
 
-/// The cell's control word for an actor of `generation`. The generation keeps a late control operation from reaching a
-/// successor.
+/// The control word for an actor of `generation`. The generation keeps a late control operation from reaching a
+/// successor. Zeroed memory is that of a cell's first actor, of generation 1, too.
 RONDO_HD constexpr std::uint32_t control_for(std::uint32_t generation, std::uint32_t bits) noexcept {
   return generation << control_width | bits;
 }
@@ -117,10 +119,8 @@ struct turn_terms {
   RONDO_HD constexpr std::uint32_t own_mail() const noexcept { return bits >> 8; }  // own_mail_bits
 };
 
-/// Cache lines that different threads write at a high rate are in different pairs of lines, because processors fetch
-/// lines in pairs.
-struct alignas(128) actor_cell {
-  // -- senders: written for each message
+/// What senders read, and write for each message.
+struct alignas(64) actor_cell {
   atomic<std::uint64_t> word;
   mail_gate gate;                // where the arena has gates
   atomic<std::uint64_t> limits;  // mailbox_limits, exact; a stale sender may read a successor's
@@ -133,10 +133,21 @@ struct alignas(128) actor_cell {
   std::uint32_t window_start_ms;  // owner: start of the restart window
   std::uint16_t window_restarts;  // owner
   turn_terms turn;                // an owner keeps its own copy
-  latency_histogram latency;  // its first line, which is in the senders' pair, counts the longest durations
 
-  // -- owner: the only fields that the owner touches for each message
-  alignas(128) std::uint32_t head;  // ticket of the oldest message not yet given back
+  /// For the team that runs the actor.
+  RONDO_HD std::uint16_t behaviour() const noexcept {
+    return static_cast<std::uint16_t>(behaviour_index.load_own());
+  }
+  /// For others. Relaxed: perhaps a successor's.
+  RONDO_HD std::uint16_t some_behaviour() const noexcept {
+    return static_cast<std::uint16_t>(behaviour_index.load(memory_order::relaxed));
+  }
+};
+static_assert(sizeof(actor_cell) == 64);
+
+/// What only the actor's owner touches, but for two words. Its first line is touched for each message.
+struct alignas(64) owner_cell {
+  std::uint32_t head;               // ticket of the oldest message not yet given back
   std::uint32_t linked;             // messages in the priority lists, the stash, and the pending ones
   std::uint64_t levels[4];          // bitmap of the priorities whose lists are not empty
   std::uint32_t first_plain;        // the messages from head up to here are linked; only if `linked` is not 0
@@ -148,25 +159,18 @@ struct alignas(128) actor_cell {
       announced;  // written by senders: slot + 1 of the latest message whose priority is not the default
 
   published_totals totals;
+  latency_histogram latency;  // its last line, which is written least often, lies beside another actor's
 
-  /// Owner only: whether as many messages wait as there may, as of a moment.
-  RONDO_HD bool is_full(actor_word then) const noexcept {
+  /// Whether as many messages wait as there may, `capacity`, as of a moment.
+  RONDO_HD bool is_full(actor_word then, std::uint32_t capacity) const noexcept {
     if (then.ring() == 0 || then.ring() != held_ring.load_own()) return false;
-    return ((then.tail() - head) & ticket_mask) >= mailbox_limits{limits.load_own()}.capacity();
+    return ((then.tail() - head) & ticket_mask) >= capacity;
   }
-  /// Owner only. Relaxed: where there are gates, senders that find no room read it.
+  /// Relaxed: where there are gates, senders that find no room read it.
   RONDO_HOT RONDO_HD void set_head(std::uint32_t ticket) noexcept {
     as_atomic(head).store(ticket & ticket_mask, memory_order::relaxed);
   }
-  /// For the team that runs the actor.
-  RONDO_HD std::uint16_t behaviour() const noexcept {
-    return static_cast<std::uint16_t>(behaviour_index.load_own());
-  }
-  /// For others. Relaxed: perhaps a successor's.
-  RONDO_HD std::uint16_t some_behaviour() const noexcept {
-    return static_cast<std::uint16_t>(behaviour_index.load(memory_order::relaxed));
-  }
 };
-static_assert(sizeof(actor_cell) == 384);
+static_assert(sizeof(owner_cell) == 320);
 
 }  // namespace rondo

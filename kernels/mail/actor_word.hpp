@@ -6,7 +6,7 @@
 //   bit  25      open: messages are accepted
 //   bit  26      paused: deactivated; keeps its mail, which does not make it run
 //   bit  27      pinned: a dedicated team polls it while running
-//   bit  28      signalled: a control operation is pending (actor_cell::control)
+//   bit  28      signalled: a control operation is pending (owner_cell::control)
 //   bit  29      room_wanted: a sender waits for room
 //   bits 30..35  the low bits of the generation
 //   bits 36..63  tail: the ticket of the next message (see mail_ring.hpp). Highest, so that an addition to it changes

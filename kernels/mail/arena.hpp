@@ -50,15 +50,11 @@ struct ring_entry {
   }
 };
 
-/// What one team is doing: used for parking, the watchdog, and fault reports. Written by the team, read by the
-/// host.
-struct alignas(64) team_status {
-  atomic<std::uint32_t> actor;         // index + 1 of the actor it runs; 0: none
-  atomic<std::uint32_t> type;          // of the message being handled
-  atomic<std::uint64_t> beats;         // messages begun, or done if they came together
-  atomic<std::uint32_t> doorbell;      // bumped to wake the team
-  atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
-  atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
+/// What a team, or one of its lanes, runs: for the watchdog and fault reports. Written by the team, read by the host.
+struct run_status {
+  atomic<std::uint32_t> actor;  // index + 1 of the actor it runs; 0: none
+  atomic<std::uint32_t> type;   // of the message being handled
+  atomic<std::uint64_t> beats;  // messages begun, or done if they came together
 
   /// Records that the team begins a message of this type. Relaxed: only a report.
   RONDO_HOT RONDO_HD void begin(std::uint32_t message_type) noexcept {
@@ -79,13 +75,21 @@ struct alignas(64) team_status {
   }
 };
 
+/// What one team is doing; also used for parking.
+struct alignas(64) team_status : run_status {
+  atomic<std::uint32_t> doorbell;      // bumped to wake the team
+  atomic<std::uint32_t> pinned_actor;  // index + 1 of the actor that owns this team; 0: none
+  atomic<std::uint32_t> still;         // the team's answer to the stop word (stop_word.hpp)
+  atomic<std::uint32_t> side_by_side;  // 1: each lane runs an actor of its own, see arena_ref::lane
+};
+
 /// Offsets of the arena's parts, in bytes from its base.
 struct arena_layout {
   std::uint64_t magic, bytes;
   arena_shape shape;
   std::uint32_t ready_entries, ring_entries;
-  std::uint64_t cells, epochs_at, room_lists_at, ring_table, ready_positions_at, ready_entries_at, teams_at,
-      jobs_at, rings_at, heap_at;
+  std::uint64_t cells, owners_at, epochs_at, room_lists_at, ring_table, ready_positions_at, ready_entries_at,
+      teams_at, lanes_at, jobs_at, rings_at, heap_at;
 };
 
 struct arena_header : arena_layout {
@@ -114,11 +118,12 @@ class arena_ref {
  public:
   arena_ref() = default;
   /// Precondition: `base` is aligned to 4096 bytes and holds an arena made by arena_ref::format.
-  RONDO_HD explicit arena_ref(std::byte* base) noexcept
-      : base_(base), header_(reinterpret_cast<arena_header*>(base)) {
+  RONDO_HD explicit arena_ref(std::byte* base) noexcept : header_(reinterpret_cast<arena_header*>(base)) {
     first_actor_ = header_->shape.first_actor;
     cells_ = header_->shape.actors;
     first_cell_ = at<actor_cell>(header_->cells);
+    owners_less_cells_ = reinterpret_cast<std::uintptr_t>(base) + header_->owners_at -
+                         5 * (reinterpret_cast<std::uintptr_t>(base) + header_->cells);
     ring_table_ = at<ring_entry>(header_->ring_table);
     gates_ = header_->shape.gates;
   }
@@ -130,9 +135,15 @@ class arena_ref {
 
   RONDO_HD arena_header& header() const noexcept { return *header_; }
   RONDO_HD arena_shape const& shape() const noexcept { return header_->shape; }
-  RONDO_HD std::byte* base() const noexcept { return base_; }
+  RONDO_HD std::byte* base() const noexcept { return reinterpret_cast<std::byte*>(header_); }
   /// The cell of the actors with this index.
   RONDO_HD actor_cell& cell(std::uint32_t index) const noexcept { return first_cell_[index - first_actor_]; }
+  /// What the owner of the actor in a cell of this arena keeps.
+  RONDO_HOT RONDO_HD owner_cell& owner(actor_cell const& cell) const noexcept {
+    static_assert(sizeof(owner_cell) == 5 * sizeof(actor_cell));
+    return *reinterpret_cast<owner_cell*>(owners_less_cells_ + 5 * reinterpret_cast<std::uintptr_t>(&cell));
+  }
+  RONDO_HD owner_cell& owner_of(std::uint32_t index) const noexcept { return owner(cell(index)); }
   RONDO_HD bool has_cell(std::uint32_t index) const noexcept { return index - first_actor_ < cells_; }
   /// Whether senders take room and tickets at a gate (mail_gate.hpp). Always on a GPU.
   RONDO_HOT RONDO_HD bool has_gates() const noexcept {
@@ -154,9 +165,13 @@ class arena_ref {
   RONDO_HD bool is_elsewhere(actor_id id) const noexcept {
     return (id.index & host_ask_bit) == 0 && device_of(id) != first_actor_ >> device_shift;
   }
-  RONDO_HD std::byte* state(actor_cell const& cell) const noexcept { return base_ + cell.state_offset; }
+  RONDO_HD std::byte* state(actor_cell const& cell) const noexcept { return base() + cell.state_offset; }
   RONDO_HD team_status& team(std::uint32_t index) const noexcept {
     return at<team_status>(header_->teams_at)[index];
+  }
+  /// What a lane of a team runs, while each lane has an actor of its own.
+  RONDO_HD run_status& lane(std::uint32_t team, std::uint32_t lane) const noexcept {
+    return at<run_status>(header_->lanes_at)[team * max_lanes + lane];
   }
   RONDO_HD wide_job& job(std::uint32_t index) const noexcept { return at<wide_job>(header_->jobs_at)[index]; }
   RONDO_HD ring_entry& ring(std::uint32_t id) const noexcept { return ring_table_[id]; }
@@ -167,7 +182,7 @@ class arena_ref {
     return ring_table_[id].place.load(memory_order::relaxed);
   }
   RONDO_HOT RONDO_HD mail_ring_ref ring_in(std::uint64_t place) const noexcept {
-    return mail_ring_ref::at(base_ + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
+    return mail_ring_ref::at(base() + (place & 0x00ff'ffff'ffff'ffffull) * 128, 1u << (place >> 56));
   }
   /// The same for the team that runs the actor that holds this ring.
   RONDO_HOT RONDO_HD mail_ring_ref held_ring_at(std::uint32_t id) const noexcept {
@@ -178,9 +193,10 @@ class arena_ref {
   RONDO_HD std::uint32_t waiting(actor_cell const& cell, actor_word word) const noexcept {
     if (word.ring() == 0) return 0;
     // Acquire: the head in that ring. Until the owner has adopted it, nothing was taken.
-    bool const adopted = cell.held_ring.load(memory_order::acquire) == word.ring();
+    auto& own = owner(cell);
+    bool const adopted = own.held_ring.load(memory_order::acquire) == word.ring();
     auto const head =
-        adopted ? as_atomic(cell.head).load(memory_order::relaxed) : ring(word.ring()).saved_tail();
+        adopted ? as_atomic(own.head).load(memory_order::relaxed) : ring(word.ring()).saved_tail();
     auto const waiting = (word.tail() - head) & ticket_mask;
     return waiting <= ticket_mask / 2 ? waiting : 0;  // the head is newer than the word
   }
@@ -199,12 +215,12 @@ class arena_ref {
  private:
   template <class T>
   RONDO_HD T* at(std::uint64_t offset) const noexcept {
-    return reinterpret_cast<T*>(base_ + offset);
+    return reinterpret_cast<T*>(base() + offset);
   }
 
-  std::byte* base_ = nullptr;
-  arena_header* header_ = nullptr;
+  arena_header* header_ = nullptr;  // the arena begins with it
   actor_cell* first_cell_ = nullptr;
+  std::uintptr_t owners_less_cells_ = 0;  // the first owner cell's address less five times the first cell's
   std::uint32_t first_actor_ = 0, cells_ = 0;
   bool gates_ = false;
   ring_entry* ring_table_ = nullptr;
@@ -226,12 +242,14 @@ inline arena_layout plan_arena(arena_shape const& shape) noexcept {
     return offset;
   };
   h.cells = claim(sizeof(actor_cell) * shape.actors, 128);
+  h.owners_at = claim(sizeof(owner_cell) * shape.actors, 128);
   h.epochs_at = claim(2 * sizeof(atomic<std::uint32_t>) * shape.actors, 64);
   h.room_lists_at = claim(sizeof(room_list) * shape.actors, 64);
   h.ring_table = claim(sizeof(ring_entry) * h.ring_entries, 64);
   h.ready_positions_at = claim(sizeof(ready_positions) * ready_bands, 64);
   h.ready_entries_at = claim(sizeof(ready_entry) * ready_bands * h.ready_entries, 64);
   h.teams_at = claim(sizeof(team_status) * shape.teams, 64);
+  h.lanes_at = claim(sizeof(run_status) * max_lanes * shape.teams, 64);
   h.jobs_at = claim(sizeof(wide_job) * wide_jobs_for(shape.teams), 64);
   h.rings_at = claim(mail_ring_ref::bytes_for(shape.ring_slots) * shape.rings, 4096);
   h.heap_at = claim(shape.heap_bytes, 4096);

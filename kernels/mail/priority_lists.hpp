@@ -15,7 +15,7 @@
 // Invariants
 //  P1 link(i).ticket has linked_bit if the message in slot i is in a list, or in the stash: then with stashed_bit, too.
 //     The rest is its original ticket: its age, which a move does not change. Otherwise link(i).ticket is 0.
-//     cell.linked counts these messages and the pending ones (P2). While it is not 0, those from `head` up to
+//     `linked` counts these messages and the pending ones (P2). While it is not 0, those from `head` up to
 //     `first_plain` are linked.
 //  P2 A message with another priority than the default is announced before its commit, and handled only from a list.
 //     What is announced goes to the end of the pending messages, in its order; from their front, what is committed is
@@ -36,30 +36,33 @@ namespace rondo {
 
 /// Sender: tells the owner of `count` messages that are about to be committed, whose priority is not the default (P2).
 /// Call it after reserve and before fill.
-RONDO_HOT RONDO_HD inline void announce_priority(actor_cell& cell, mail_ring_ref const& ring,
+RONDO_HOT RONDO_HD inline void announce_priority(owner_cell& own, mail_ring_ref const& ring,
                                                  std::uint32_t ticket, std::uint32_t count) noexcept {
   auto const slot = [&](std::uint32_t i) { return (ticket + i) & (ring.slot_count - 1); };
   for (std::uint32_t i = 1; i < count; ++i) ring.link(slot(i)).next = slot(i - 1) + 1;
-  auto before = cell.announced.load(memory_order::relaxed);  // relaxed: the exchange validates it
+  auto before = own.announced.load(memory_order::relaxed);  // relaxed: the exchange validates it
   do ring.link(slot(0)).next = before;
-  while (!cell.announced.compare_exchange(before, slot(count - 1) + 1, memory_order::release,
-                                          memory_order::relaxed));  // the edge `announce`
+  while (!own.announced.compare_exchange(before, slot(count - 1) + 1, memory_order::release,
+                                         memory_order::relaxed));  // the edge `announce`
 }
 
 class priority_lists_ref {
  public:
   RONDO_HOT RONDO_HD priority_lists_ref(arena_ref const& arena, actor_cell& cell,
                                         mail_ring_ref const& ring) noexcept
-      : arena_(arena), cell_(cell), ring_(ring) {}
+      : priority_lists_ref(arena, cell, arena.owner(cell), ring) {}
+  RONDO_HOT RONDO_HD priority_lists_ref(arena_ref const& arena, actor_cell& cell, owner_cell& own,
+                                        mail_ring_ref const& ring) noexcept
+      : arena_(arena), cell_(cell), own_(own), ring_(ring) {}
 
   /// Sets `ticket` to the slot to handle next, and returns how many messages begin there: more than one if it is a run
   /// (mail_run.hpp), 0 if no message is committed.
   RONDO_HOT RONDO_HD std::uint32_t pick(std::uint32_t& ticket) noexcept {
-    ticket = cell_.head;
+    ticket = own_.head;
     // Relaxed: as in has_next_in_order. Both loads before the first branch: on a GPU they are of one trip.
-    auto const announced = cell_.announced.load(memory_order::relaxed);
+    auto const announced = own_.announced.load(memory_order::relaxed);
     auto const count = ring_.count_at(ticket, polling);
-    if (cell_.linked == 0 && announced == 0) [[likely]] {
+    if (own_.linked == 0 && announced == 0) [[likely]] {
       if (count != 0) acquire_found();
       if (count != 1) return count;
       if (has_default_priority(ticket)) [[likely]]
@@ -71,23 +74,23 @@ class priority_lists_ref {
     link_announced();
     bool const any_plain = has_plain();
     if (!any_plain && !has_listed()) return false;
-    if (cell_.overtakes >= arena_.shape().starvation_limit)
+    if (own_.overtakes >= arena_.shape().starvation_limit)
       ticket = oldest();
     else if (has_listed() && (!any_plain || highest() >= default_priority))  // P4
       ticket = ring_ticket(list(highest()).first);
     else
       ticket = first_plain();
-    return ticket == cell_.head || is_linked(index(cell_.head)) || is_plain(cell_.head);  // then it can move
+    return ticket == own_.head || is_linked(index(own_.head)) || is_plain(own_.head);  // then it can move
   }
 
   /// Whether the message after this one in the ring comes next, if it is committed.
   RONDO_HOT RONDO_HD bool has_next_in_order() const noexcept {
     // Relaxed: a thread that sees a commit also sees that it was announced.
-    auto const announced = cell_.announced.load(memory_order::relaxed);
-    return cell_.linked == 0 && announced == 0;
+    auto const announced = own_.announced.load(memory_order::relaxed);
+    return own_.linked == 0 && announced == 0;
   }
   /// Whether all messages are plain, so that several may be taken at once.
-  RONDO_HD bool in_order() const noexcept { return cell_.linked == 0; }
+  RONDO_HD bool in_order() const noexcept { return own_.linked == 0; }
   RONDO_HOT RONDO_HD bool has_default_priority(std::uint32_t ticket) const noexcept {
     return ring_.slot(ticket).header.priority == default_priority;
   }
@@ -97,23 +100,23 @@ class priority_lists_ref {
     if (!in_order()) [[unlikely]]
       return take_linked(ticket);
     give_back();
-    cell_.overtakes = 0;
+    own_.overtakes = 0;
   }
   RONDO_HD void take_linked(std::uint32_t ticket) noexcept {
     leave_turn(ticket);
-    if (auto const hole = index(ticket), i = index(cell_.head); hole != i) {
+    if (auto const hole = index(ticket), i = index(own_.head); hole != i) {
       ring_.slots[hole].header = ring_.slots[i].header;
       __builtin_memcpy(ring_.slots[hole].payload, ring_.slots[i].payload, max_payload_bytes);
-      is_linked(i) ? move_link(i, hole) : link_last(hole, cell_.head);
+      is_linked(i) ? move_link(i, hole) : link_last(hole, own_.head);
     }
-    if (cell_.first_plain == cell_.head) cell_.first_plain = (cell_.head + 1) & ticket_mask;
+    if (own_.first_plain == own_.head) own_.first_plain = (own_.head + 1) & ticket_mask;
     give_back();
   }
 
   /// Gives back the `count` oldest messages. Precondition: in_order() when they were picked.
   RONDO_HD void take_many(std::uint32_t count) noexcept {
     if (!in_order()) {
-      for (; count != 0; --count) take_linked(cell_.head);
+      for (; count != 0; --count) take_linked(own_.head);
       return;
     }
     give_back(count);
@@ -144,7 +147,7 @@ class priority_lists_ref {
   /// Whether, as of `then`, there is no room, and stashed messages take some of it: they may for long, so senders that
   /// wait for room would be woken in vain, again and again.
   RONDO_HD bool stash_leaves_no_room(actor_word then) const noexcept {
-    return ring_.stash().count != 0 && cell_.is_full(then);
+    return ring_.stash().count != 0 && own_.is_full(then, mailbox_limits{cell_.limits.load_own()}.capacity());
   }
   /// Whether some of the `count` messages that wait are not stashed.
   RONDO_HD bool has_more_than_stash(std::uint32_t count) const noexcept {
@@ -162,14 +165,14 @@ class priority_lists_ref {
   RONDO_HD void link_announced() noexcept {
     slot_queue& pending = ring_.pending();
     // Relaxed: as in pick. Acquire: the edge `announce`.
-    if (cell_.announced.load(memory_order::relaxed) != 0)
-      await_commits(cell_.announced.exchange(0, memory_order::acquire));
+    if (own_.announced.load(memory_order::relaxed) != 0)
+      await_commits(own_.announced.exchange(0, memory_order::acquire));
     if (in_order()) return;
     for (; pending.count != 0; --pending.count) {
       auto const i = pending.first;
       if (!ring_.committed(ring_ticket(i))) return;
       pending.first = ring_.link(i).next;
-      --cell_.linked;
+      --own_.linked;
       link_last(i, ring_ticket(i));
     }
   }
@@ -182,7 +185,7 @@ class priority_lists_ref {
         ring_, [&](std::uint32_t i) { depth += std::uint32_t{ring_.slots[i].header.priority == level}; });
     if (level != default_priority) return depth;
     for (std::uint32_t n = 0, step = 0; n < ring_.slot_count; n += step) {
-      auto const t = (cell_.head + n) & ticket_mask;
+      auto const t = (own_.head + n) & ticket_mask;
       auto const run = ring_.count_at(t);
       depth += run > 1 ? run : std::uint32_t{is_plain(t)};
       step = run > 1 ? run : 1;
@@ -208,8 +211,8 @@ class priority_lists_ref {
 
   /// Gives the slots of the `count` oldest messages back to the senders.
   RONDO_HOT RONDO_HD void give_back(std::uint32_t count = 1) noexcept {
-    auto const first = cell_.head;
-    cell_.set_head(first + count);
+    auto const first = own_.head;
+    own_.set_head(first + count);
     if (arena_.has_gates()) [[unlikely]]
       return cell_.gate.give_room(count);
     for (std::uint32_t i = 0; i < count; ++i) ring_.give_back((first + i) & ticket_mask);
@@ -219,30 +222,30 @@ class priority_lists_ref {
   }
   /// The ticket between head and head + slot_count whose slot is `i`.
   RONDO_HD std::uint32_t ring_ticket(std::uint32_t i) const noexcept {
-    return (cell_.head + ((i - cell_.head) & (ring_.slot_count - 1))) & ticket_mask;
+    return (own_.head + ((i - own_.head) & (ring_.slot_count - 1))) & ticket_mask;
   }
   RONDO_HD bool is_linked(std::uint32_t i) const noexcept { return is_linked(ring_.link(i)); }
   RONDO_HD bool has(std::uint32_t level) const noexcept {
-    return (cell_.levels[level >> 6] >> (level & 63) & 1) != 0;
+    return (own_.levels[level >> 6] >> (level & 63) & 1) != 0;
   }
   RONDO_HD priority_list& list(std::uint32_t level) const noexcept { return ring_.list(level); }
   RONDO_HD std::uint32_t level_of(std::uint32_t i) const noexcept { return ring_.slots[i].header.priority; }
   /// Whether some message is in the list of its priority.
   RONDO_HD bool has_listed() const noexcept {
-    return (cell_.levels[0] | cell_.levels[1] | cell_.levels[2] | cell_.levels[3]) != 0;
+    return (own_.levels[0] | own_.levels[1] | own_.levels[2] | own_.levels[3]) != 0;
   }
 
   RONDO_HD std::uint32_t highest() const noexcept {
     for (int w = 3; w > 0; --w)
-      if (cell_.levels[w] != 0) return static_cast<std::uint32_t>(64 * w + highest_bit(cell_.levels[w]));
-    return static_cast<std::uint32_t>(highest_bit(cell_.levels[0]));
+      if (own_.levels[w] != 0) return static_cast<std::uint32_t>(64 * w + highest_bit(own_.levels[w]));
+    return static_cast<std::uint32_t>(highest_bit(own_.levels[0]));
   }
 
   /// The ticket of the oldest slot that may hold a plain message.
   RONDO_HD std::uint32_t first_plain() noexcept {
-    if (in_order()) return cell_.head;
-    auto& first = cell_.first_plain;
-    while (is_linked(index(first)) && first != ((cell_.head + ring_.slot_count) & ticket_mask))
+    if (in_order()) return own_.head;
+    auto& first = own_.first_plain;
+    while (is_linked(index(first)) && first != ((own_.head + ring_.slot_count) & ticket_mask))
       first = (first + 1) & ticket_mask;
     // What is picked by priority is handled, moved and linked singly.
     if (auto const count = sends_runs ? ring_.count_at(first) : 0; count > 1)
@@ -256,11 +259,11 @@ class priority_lists_ref {
 
   /// The ticket of the oldest message, which is at the front of its level's list, or the first plain one.
   RONDO_HD std::uint32_t oldest() noexcept {
-    auto const end = cell_.head + ring_.slot_count;  // after all tickets
+    auto const end = own_.head + ring_.slot_count;  // after all tickets
     std::uint32_t best = 0, best_age = 0;
     if (has_plain()) best = first_plain(), best_age = (end - best) & ticket_mask;
     for (std::uint32_t w = 0; w < 4; ++w)
-      for (auto bits = cell_.levels[w]; bits != 0; bits &= bits - 1) {
+      for (auto bits = own_.levels[w]; bits != 0; bits &= bits - 1) {
         auto const i = list(64 * w + static_cast<std::uint32_t>(lowest_bit(bits))).first;
         auto const age = (end - ring_.link(i).ticket) & ticket_mask;
         if (age >= best_age) best_age = age, best = ring_ticket(i);
@@ -269,7 +272,7 @@ class priority_lists_ref {
   }
 
   RONDO_HD void count_linked() noexcept {
-    if (cell_.linked++ == 0) cell_.first_plain = cell_.head;
+    if (own_.linked++ == 0) own_.first_plain = own_.head;
   }
   /// Adds slot `i` to the end of a queue.
   RONDO_HD void append(slot_queue& q, std::uint32_t i) noexcept {
@@ -307,7 +310,7 @@ class priority_lists_ref {
       ring_.link(i).previous = l.last;
       ring_.link(l.last).next = i;
     } else {
-      cell_.levels[level >> 6] |= 1ull << (level & 63);
+      own_.levels[level >> 6] |= 1ull << (level & 63);
       l.first = i;
     }
     l.last = i;
@@ -320,7 +323,7 @@ class priority_lists_ref {
       ring_.link(i).next = l.first;
       ring_.link(l.first).previous = i;
     } else {
-      cell_.levels[level >> 6] |= 1ull << (level & 63);
+      own_.levels[level >> 6] |= 1ull << (level & 63);
       l.last = i;
     }
     l.first = i;
@@ -328,19 +331,19 @@ class priority_lists_ref {
 
   /// Unlinks the message whose turn it was.
   RONDO_HD void leave_turn(std::uint32_t ticket) noexcept {
-    cell_.overtakes = oldest() == ticket ? 0 : cell_.overtakes + 1;
+    own_.overtakes = oldest() == ticket ? 0 : own_.overtakes + 1;
     auto const i = index(ticket);
     if (!is_linked(i)) return;
     unlink(i);
     ring_.link(i).ticket = 0;
-    --cell_.linked;
+    --own_.linked;
   }
   RONDO_HD void unlink(std::uint32_t i) noexcept {
     auto const level = level_of(i);
     priority_list& l = list(level);
     slot_link const gone = ring_.link(i);
     if (l.first == l.last) {
-      cell_.levels[level >> 6] &= ~(1ull << (level & 63));
+      own_.levels[level >> 6] &= ~(1ull << (level & 63));
     } else if (l.first == i) {
       l.first = gone.next;
     } else if (l.last == i) {
@@ -368,6 +371,7 @@ class priority_lists_ref {
 
   arena_ref const& arena_;
   actor_cell& cell_;
+  owner_cell& own_;
   mail_ring_ref const& ring_;
 };
 

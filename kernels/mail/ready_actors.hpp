@@ -41,7 +41,7 @@ class ready_actors {
 
   /// Puts an actor into a band's queue. Precondition: the caller has set its bit for that band (W4).
   RONDO_CALL RONDO_HD void push_and_wake(std::uint32_t index, int band) noexcept {
-    while (!arena_.ready(band).try_push(index)) relax();  // a popper is about to free the entry (W4)
+    arena_.ready(band).push(index);
     if (!is_quiet()) wake();
   }
 
@@ -79,6 +79,13 @@ class ready_actors {
 #else
     return quiet_;
 #endif
+  }
+
+  /// A hint: the first band whose queue holds an actor; the last one if none does.
+  RONDO_HD int first_band() const noexcept {
+    int band = 0;
+    while (band < ready_bands - 1 && bands_[band].looks_empty()) ++band;
+    return band;
   }
 
   /// A hint: how many actors wait for a team.

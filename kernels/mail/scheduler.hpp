@@ -101,13 +101,18 @@ class scheduler : public ready_actors {
     if (!arena_.has_cell(to.index)) return false;
     note_new_order();
     actor_cell& cell = arena_.cell(to.index);
-    auto asked = cell.control.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    auto& word_of_control = arena_.owner(cell).control;
+    auto asked = word_of_control.load(memory_order::relaxed);  // relaxed: the exchange validates it
+    std::uint32_t next_asked = 0;
     do {
-      if ((asked & ~control_mask) != control_for(to.generation, 0)) return false;
+      auto of = asked & ~control_mask;
+      // Relaxed: who knows the id sees its launch.
+      if (of == 0 && cell.generation.load(memory_order::relaxed) == 1) of = control_for(1, 0);
+      if (of != control_for(to.generation, 0)) return false;
+      next_asked = with_control(of | (asked & control_mask), control);
     } while (
         // Relaxed: only bits, and the word's exchange below releases them.
-        !cell.control.compare_exchange(asked, with_control(asked, control), memory_order::relaxed,
-                                       memory_order::relaxed));
+        !word_of_control.compare_exchange(asked, next_asked, memory_order::relaxed, memory_order::relaxed));
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     for (;;) {
       actor_word const word{bits};
@@ -154,6 +159,19 @@ class scheduler : public ready_actors {
     return was_kept_ = claim(index, actor_word::queued_in(kept_band_));
   }
 
+  /// The same if takes(index); otherwise, others can take what this thread keeps.
+  template <class Takes>
+  RONDO_HD bool next_kept_if(Takes const& takes, std::uint32_t& index) noexcept {
+    if (keeps_actor() && takes(kept_ - 1) && next_kept(index)) return true;
+    share_kept();
+    return false;
+  }
+  /// Of all lanes of a team (ready_queue_ref::try_pop_by_lanes): an actor that this lane then owns.
+  template <class Takes>
+  RONDO_HD bool next_by_lanes(team const& t, int band, Takes const& takes, std::uint32_t& index) noexcept {
+    return arena_.ready(band).try_pop_by_lanes(t, index, takes) && claim(index, actor_word::queued_in(band));
+  }
+
   /// Takes ownership of an actor and clears `queued`, the bits of the queues from which it was taken; 0: it is the
   /// caller's pinned actor. False if a team runs it, if it is paused, or if it is pinned and the entry was an earlier
   /// actor's.
@@ -190,18 +208,20 @@ class scheduler : public ready_actors {
   RONDO_HD released release(std::uint32_t index, actor_totals& totals, std::uint32_t own_mail = 0,
                             bool may_stay = false) noexcept {
     actor_cell& cell = arena_.cell(index);
-    if (has_short_way && was_kept_ && own_mail == 0 && !arena_.has_gates() && release_with_ring(cell, totals))
+    auto& own = arena_.owner(cell);
+    if (has_short_way && was_kept_ && own_mail == 0 && !arena_.has_gates() &&
+        release_with_ring(cell, own, totals))
       return {};
     std::uint64_t bits = 0;
     for (bool looks = true;;) {
       if (looks) bits = cell.word.load(polling);
       actor_word const word{bits};
       if (word.has(actor_word::signalled)) return {.still_owned = true};
-      if (word.ring() != 0) adopt_ring(cell, word);
-      auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+      if (word.ring() != 0) adopt_ring(own, word);
+      auto const waiting = word.ring() == 0 ? 0 : (word.tail() - own.head) & ticket_mask;
       if (waiting != 0)
         acquire_found();  // mail, and what a team that found the actor running has seen; see claim
-      int const urgent = waiting == 0 ? -1 : most_urgent_band(cell, word, waiting);
+      int const urgent = waiting == 0 ? -1 : most_urgent_band(cell, own, word, waiting);
       bool const mail = urgent >= 0;
       if (mail && may_stay) return {.still_owned = true, .mail_left = true};
       int const band = mail ? urgent : ready_bands - 1;
@@ -211,17 +231,17 @@ class scheduler : public ready_actors {
                              (rings_are_scarce(arena_) || (was_kept_ && rings_are_plenty(arena_)));
       looks = give_ring && !leave_gate(cell, word.ring());
       if (looks) continue;
-      publish(cell, word, totals, give_ring);
+      publish(own, word, totals, give_ring);
       auto next = word.without(actor_word::running | actor_word::room_wanted);
       if (queueing) next = next.queued_for(band);
       if (give_ring) {
-        cell.held_ring.store(0, memory_order::relaxed);
+        own.held_ring.store(0, memory_order::relaxed);
         next = next.with_ring(0).with_tail(0);
       }
       // Release: the next owner sees this one's work. Acquire on failure: a ring that a sender attached.
       if (!cell.word.compare_exchange(bits, next.bits(), memory_order::release, memory_order::acquire)) {
         if (give_ring) {
-          cell.held_ring.store(word.ring(), memory_order::relaxed);
+          own.held_ring.store(word.ring(), memory_order::relaxed);
           if (arena_.has_gates()) cell.gate.attach(word.ring(), capacity_of(cell));
         }
         continue;
@@ -234,23 +254,24 @@ class scheduler : public ready_actors {
 
   /// Of `release`, what is most common within a team: nothing came but what was handled, and this thread keeps the ring
   /// for the next actor. False, without effect, if it is not so.
-  RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, actor_totals& totals) noexcept {
+  RONDO_HOT RONDO_HD bool release_with_ring(actor_cell& cell, owner_cell& own,
+                                            actor_totals& totals) noexcept {
     auto bits = cell.word.load(memory_order::relaxed);  // relaxed: the exchange validates it
     actor_word const word{bits};
     auto const ring = word.ring();
     auto const idle = word.without(actor_word::running).with_ring(0).with_tail(0);
     bool const is_plain = (idle.bits() & actor_word::flag_mask) == actor_word::open;
-    if (!is_plain || ring == 0 || ring != cell.held_ring.load_own() || word.tail() != cell.head ||
+    if (!is_plain || ring == 0 || ring != own.held_ring.load_own() || word.tail() != own.head ||
         sender_.spare_ring != 0 || arena_.ring(ring).dedicated != 0 || !rings_are_plenty(arena_))
       return false;
-    publish(cell, word, totals, true);
-    cell.held_ring.store(0, memory_order::relaxed);
+    publish(own, word, totals, true);
+    own.held_ring.store(0, memory_order::relaxed);
     // Release: the next owner sees this one's work. Relaxed on failure: the caller loads the word again.
     if (cell.word.compare_exchange(bits, idle.bits(), memory_order::release, memory_order::relaxed)) {
       sender_.spare_ring = ring;
       return true;
     }
-    cell.held_ring.store(ring, memory_order::relaxed);
+    own.held_ring.store(ring, memory_order::relaxed);
     return false;
   }
 
@@ -263,26 +284,26 @@ class scheduler : public ready_actors {
   }
 
   /// Points head at the ring that the actor now holds. Owner only.
-  RONDO_HOT RONDO_HD void adopt_ring(actor_cell& cell, actor_word word) const noexcept {
-    if (word.ring() == cell.held_ring.load_own()) return;
+  RONDO_HOT RONDO_HD void adopt_ring(owner_cell& own, actor_word word) const noexcept {
+    if (word.ring() == own.held_ring.load_own()) return;
     acquire_found();
-    cell.set_head(arena_.ring(word.ring()).saved_tail());
-    cell.held_ring.store(word.ring(), memory_order::release);  // for arena_ref::waiting
+    own.set_head(arena_.ring(word.ring()).saved_tail());
+    own.held_ring.store(word.ring(), memory_order::release);  // for arena_ref::waiting
   }
 
   /// Adds to `totals.accepted` the tickets that senders have taken as of `word`, and publishes `totals`. With
   /// `gives_ring`, also makes the empty ring ready for another actor. Owner only.
-  RONDO_HOT RONDO_HD void publish(actor_cell& cell, actor_word word, actor_totals& totals,
+  RONDO_HOT RONDO_HD void publish(owner_cell& own, actor_word word, actor_totals& totals,
                                   bool gives_ring = false) const noexcept {
-    if (word.ring() == 0) return cell.totals.publish(totals);
-    adopt_ring(cell, word);
+    if (word.ring() == 0) return own.totals.publish(totals);
+    adopt_ring(own, word);
     ring_entry& ring = arena_.ring(word.ring());
-    auto& counted_ring = cell.totals.counted_ring;
-    auto const seen = counted_ring.load_own() == word.ring() ? cell.tail_seen.load_own() : ring.saved_tail();
+    auto& counted_ring = own.totals.counted_ring;
+    auto const seen = counted_ring.load_own() == word.ring() ? own.tail_seen.load_own() : ring.saved_tail();
     totals.accepted += (word.tail() - seen) & ticket_mask;
-    if (gives_ring) ring.set_tail(cell.head);
-    cell.totals.publish(totals, [&] {
-      cell.tail_seen.store(word.tail(), memory_order::relaxed);
+    if (gives_ring) ring.set_tail(own.head);
+    own.totals.publish(totals, [&] {
+      own.tail_seen.store(word.tail(), memory_order::relaxed);
       counted_ring.store(gives_ring ? 0 : word.ring(), memory_order::relaxed);
     });
   }
@@ -375,7 +396,7 @@ class scheduler : public ready_actors {
     if (priority == default_priority) [[likely]]
       return;
     note_new_order();
-    rondo::announce_priority(arena_.cell(index), r.ring, r.ticket, count);
+    rondo::announce_priority(arena_.owner_of(index), r.ring, r.ticket, count);
   }
   RONDO_HOT RONDO_HD void announce(std::uint32_t index, reservation const& r) noexcept {
     if (r.queue_band >= 0)
@@ -397,9 +418,10 @@ class scheduler : public ready_actors {
   }
 
   /// Of the `waiting` messages. -1: all of them are stashed.
-  RONDO_HD int most_urgent_band(actor_cell& cell, actor_word word, std::uint32_t waiting) const noexcept {
+  RONDO_HD int most_urgent_band(actor_cell& cell, owner_cell& own, actor_word word,
+                                std::uint32_t waiting) const noexcept {
     mail_ring_ref const ring = arena_.held_ring_at(word.ring());
-    priority_lists_ref lists{arena_, cell, ring};
+    priority_lists_ref lists{arena_, cell, own, ring};
     return lists.has_more_than_stash(waiting) ? band_of(lists.most_urgent()) : -1;
   }
 

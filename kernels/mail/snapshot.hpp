@@ -30,6 +30,7 @@ struct team_snapshot {
   std::uint32_t type = 0;            // of the message being handled
   std::uint64_t beats = 0;           // messages begun
   bool pinned = false;               // it belongs to a pinned actor
+  std::uint32_t lane_plus_one = 0;   // of the lane that runs it, if each has an actor; 0: the team does
 };
 
 // -- for the runtime
@@ -74,23 +75,24 @@ namespace detail {
 /// Reads what changes together, and the `word` before it. False if the owner published meanwhile.
 RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& cell, actor_snapshot& s,
                                      actor_word& word) {
+  auto const& own = arena.owner(cell);
   auto const bits = cell.word.load(memory_order::acquire);
   word = actor_word{bits};
   std::uint32_t counted = 0;  // tickets up to here are in totals.accepted
   auto const read_counted = [&] {
     // If nothing of this ring has been counted, the count begins where the ring was attached.
-    counted = cell.totals.counted_ring.load(memory_order::relaxed) == word.ring()
-                  ? cell.tail_seen.load(memory_order::relaxed)
+    counted = own.totals.counted_ring.load(memory_order::relaxed) == word.ring()
+                  ? own.tail_seen.load(memory_order::relaxed)
                   : arena.ring(word.ring()).saved_tail();
   };
-  if (!cell.totals.try_read(s.totals, read_counted)) return false;
+  if (!own.totals.try_read(s.totals, read_counted)) return false;
   s.generation = cell.generation.load(memory_order::relaxed);
   s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
   // A ring that this actor no longer holds gives a wrong number; the second load of the word discards it.
   s.waiting = count_waiting(arena, cell, word);
   actor_totals again;
   // Relaxed: the loads before it acquire.
-  if (cell.word.load(memory_order::relaxed) != bits || !cell.totals.try_read(again) ||
+  if (cell.word.load(memory_order::relaxed) != bits || !own.totals.try_read(again) ||
       again.accepted != s.totals.accepted || again.handled != s.totals.handled)
     return false;
   if (word.ring() != 0) s.totals.accepted += (word.tail() - counted) & ticket_mask;
@@ -105,13 +107,14 @@ RONDO_HD inline bool try_read_totals(arena_ref const& arena, actor_cell const& c
 RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std::uint32_t index,
                                                      std::uint32_t tries = ~0u) {
   actor_cell const& cell = arena.cell(index);
+  owner_cell const& own = arena.owner(cell);
   actor_snapshot s;
   s.index = index;
   actor_word word{0};
   while (!detail::try_read_totals(arena, cell, s, word)) {
     if (--tries == 0) {
       s.of_one_moment = false;
-      s.totals = cell.totals.some();
+      s.totals = own.totals.some();
       s.generation = cell.generation.load(memory_order::relaxed);
       s.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
       s.waiting = count_waiting(arena, cell, word);  // the mailbox can be counted while the owner publishes
@@ -120,7 +123,7 @@ RONDO_CALL RONDO_HD inline actor_snapshot read_actor(arena_ref const& arena, std
     relax();
   }
   s.behaviour = cell.some_behaviour();
-  for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = cell.latency.count(b);
+  for (int b = 0; b < latency_histogram::buckets; ++b) s.latency_counts[b] = own.latency.count(b);
   return s;
 }
 
@@ -132,12 +135,20 @@ RONDO_HD inline bool is_used(arena_ref const& arena, std::uint32_t index) noexce
 
 /// All loads are relaxed: a report whose parts may be from different moments.
 RONDO_HD inline team_snapshot read_team(arena_ref const& arena, std::uint32_t index) noexcept {
-  team_status const& status = arena.team(index);
+  team_status const& team = arena.team(index);
   team_snapshot s;
-  s.actor_plus_one = status.actor.load(memory_order::relaxed);
-  s.type = status.type.load(memory_order::relaxed);
-  s.beats = status.beats.load(memory_order::relaxed);
-  s.pinned = status.pinned_actor.load(memory_order::relaxed) != 0;
+  run_status const* status = &team;
+  if (team.side_by_side.load(memory_order::relaxed) !=
+      0) {  // the first lane whose actor has not ended its turn
+    std::uint32_t lane = 0;
+    while (lane + 1 < max_lanes && arena.lane(index, lane).actor.load(memory_order::relaxed) == 0) ++lane;
+    status = &arena.lane(index, lane);
+    s.lane_plus_one = lane + 1;
+  }
+  s.actor_plus_one = status->actor.load(memory_order::relaxed);
+  s.type = status->type.load(memory_order::relaxed);
+  s.beats = status->beats.load(memory_order::relaxed);
+  s.pinned = team.pinned_actor.load(memory_order::relaxed) != 0;
   if (s.actor_plus_one == 0) return s;
   actor_cell const& cell = arena.cell(s.actor_plus_one - 1);
   s.generation = cell.generation.load(memory_order::relaxed);

@@ -36,7 +36,7 @@
 //     bool kernels(stage_context&, tick const&, std::uint32_t phase, kernel_list&);
 //
 // Optional, on its device: `on_start(stage_context&)` after each construction, `on_stop(stage_context&)` when nothing
-// more comes, and `static constexpr bool cooperative = true`, as for any behaviour. Optional, on the host:
+// more comes, and `width`, as for any behaviour. Optional, on the host:
 // `static constexpr auto where = works::on_host`; `spec` (runtime/streams/kinds/stage_spec.hpp) and `host`
 // (runtime/streams/kinds/stage_kind.hpp). When a tick is processed: kernels/streams/stage_loop.hpp.
 #pragma once
@@ -82,7 +82,7 @@ struct stage_of {
       rondo::messages<news, tick_due, stop_source, graph_stops, again, ask<await_end, stage_counts>,
                       ask<read_counts, stage_counts>, ask<read_progress, stage_progress>, More...>;
   using messages = std::conditional_t<is_wide, and_others<next_phase>, and_others<>>;
-  static constexpr bool cooperative = rondo::detail::is_cooperative<Stage>;
+  static constexpr auto width = rondo::detail::width_of<Stage>;
   static constexpr bool saved_apart = true;  // a graph has checkpoints of its own
 
   RONDO_CALL RONDO_HD void on_start(context& ctx, arguments const& a) {

@@ -1,6 +1,6 @@
 // The context of a stage while it processes a tick: its options, the frames of its inputs, and blocks for its outputs.
 //
-// In a cooperative stage all lanes call each function, with the same arguments and in the same order.
+// In a stage of the whole team all lanes call each function, with the same arguments and in the same order.
 #pragma once
 
 #include "kernels/actor/context.hpp"
@@ -211,7 +211,7 @@ class stage_context {
   RONDO_HD void log(log_level level, char const (&text)[Bytes], Numbers... numbers) noexcept {
     ctx_.log(level, text, numbers...);
   }
-  /// The team that runs the stage; more than one lane only if the stage is cooperative.
+  /// The team that runs the stage; more than one lane only if the stage is the whole team's.
   RONDO_HD rondo::team const& team() const noexcept { return ctx_.team(); }
   /// This lane's share of 0..n.
   RONDO_HD lane_range lanes(std::uint32_t n) const noexcept { return ctx_.lanes(n); }

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "kernels/actor/launch.hpp"
 
 namespace rondo {
+
+/// A capacity for the mailbox of each of many actors.
+struct each_capacity {
+  std::span<std::uint32_t const> of;  // in the order of the actors
+};
 
 /// How an actor is launched.
 struct actor_options {
@@ -32,6 +38,13 @@ struct listed_actor {
   launch_spec spec{};             // what its device was told
   std::uint64_t begun_ns = 0;     // on the host's clock: when it was launched, or restored from a checkpoint
   std::uint64_t handled_before = 0;  // messages that it had handled when it was restored
+};
+
+/// Of such an entry, what a copy of many needs.
+struct living_actor {
+  actor_id id;                  // of this life
+  std::uint16_t behaviour = 0;  // index in the module
+  std::string name;             // empty: it has none
 };
 
 /// The room for actors on a device.

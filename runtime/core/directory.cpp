@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/base/clock.hpp"
+#include "runtime/memory/arena_memory.hpp"
 
 namespace rondo {
 
@@ -29,6 +30,12 @@ void arena_heap::give_back(std::uint64_t offset, std::uint64_t bytes) {
 directory::directory(std::vector<arena_layout> const& arenas) : devices_(arenas.begin(), arenas.end()) {}
 
 // -- cells
+
+directory::cells::cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {
+  // Memory that is not touched costs nothing. Moving the records to a larger place would.
+  records.reserve(a.shape.actors);
+  prefer_large_pages(records.data(), records.capacity() * sizeof(record));
+}
 
 std::optional<std::uint32_t> directory::cells::free_cell() const {
   if (!free.empty()) return free.back();
@@ -168,13 +175,13 @@ result<launch_spec> directory::add(std::string name, std::uint16_t behaviour, st
 }
 
 errc directory::add_many(std::uint16_t behaviour, std::uint64_t state_bytes, actor_options const& options,
-                         std::uint32_t capacity, std::span<launch_spec> specs) {
+                         std::span<std::uint32_t const> capacities, std::span<launch_spec> specs) {
   std::lock_guard lock(mutex_);
   cells& on = devices_[options.device];
   auto const now = now_ns();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     auto const cell = on.free_cell();
-    if (cell && on.begin(*cell, behaviour, state_bytes, options, capacity, now) != nullptr) {
+    if (cell && on.begin(*cell, behaviour, state_bytes, options, capacities[i], now) != nullptr) {
       specs[i] = on.spec_of(*cell);
       continue;
     }
@@ -188,20 +195,36 @@ errc directory::add_many(std::uint16_t behaviour, std::uint64_t state_bytes, act
   return errc::ok;
 }
 
-errc directory::revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs) {
+errc directory::revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs,
+                       std::size_t& at_fault) {
   std::lock_guard lock(mutex_);
   specs.clear();
+  at_fault = 0;
   if (any_alive()) return errc::wrong_state;
   std::vector<std::vector<record>> before;
   for (auto const& d : devices_) before.push_back(d.records);
   auto const names_before = names_;
+  auto const handled_before = handled_;
   errc outcome = errc::ok;
+  std::size_t all = 0, with_past = 0;
   for (auto const& a : actors) {
-    launch_spec spec{};
-    if (outcome = revive_one(a, spec); outcome != errc::ok) break;
-    specs.push_back(spec);
+    all += 1 + a.followers.size();
+    with_past +=
+        std::size_t(a.handled != 0) + static_cast<std::size_t>(std::ranges::count_if(
+                                          a.followers, [](actor_totals const& t) { return t.handled != 0; }));
   }
-  if (outcome != errc::ok) named_.clear(), names_ = names_before;
+  specs.resize(all);
+  handled_.reserve(handled_.size() + with_past);
+  auto spec = specs.begin();
+  for (; outcome == errc::ok && at_fault < actors.size(); ++at_fault) {
+    auto const& a = actors[at_fault];
+    auto const n = static_cast<std::uint32_t>(a.followers.size());
+    outcome = revive_one(a, a.id, a.handled, *spec++);
+    for (std::uint32_t i = 0; i < n && outcome == errc::ok; ++i)
+      outcome = revive_one(a, {a.id.index + 1 + i, a.id.generation}, a.followers[i].handled, *spec++);
+    if (outcome != errc::ok) break;
+  }
+  if (outcome != errc::ok) named_.clear(), names_ = names_before, handled_ = handled_before;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     cells& on = devices_[d];
     if (outcome != errc::ok) {
@@ -233,15 +256,17 @@ void directory::begin_above(std::vector<std::uint32_t> const& generations) {
 result<launch_spec> directory::add_as(revival const& actor) {
   std::lock_guard lock(mutex_);
   launch_spec spec{};
-  if (auto const refused = revive_one(actor, spec); refused != errc::ok) return refused;
+  if (auto const refused = revive_one(actor, actor.id, actor.handled, spec); refused != errc::ok)
+    return refused;
   devices_[device_of(actor.id)].records[cell_of(actor.id)].restored = spec.restored = false;
   return spec;
 }
 
-errc directory::revive_one(revival const& a, launch_spec& spec) {
-  if (device_of(a.id) >= devices_.size()) return errc::actor_limit;
-  cells& on = devices_[device_of(a.id)];
-  auto const cell = cell_of(a.id);
+/// One actor of a revival: itself, or one of its followers.
+errc directory::revive_one(revival const& a, actor_id id, std::uint64_t handled, launch_spec& spec) {
+  if (device_of(id) >= devices_.size()) return errc::actor_limit;
+  cells& on = devices_[device_of(id)];
+  auto const cell = cell_of(id);
   if (cell >= on.layout.shape.actors) return errc::actor_limit;
   while (on.records.size() <= cell) {
     on.records.emplace_back();
@@ -249,16 +274,16 @@ errc directory::revive_one(revival const& a, launch_spec& spec) {
   }
   record const old = on.records[cell];
   // The same generation is the same actor, in a runtime that returns to its own checkpoint.
-  bool const same = old.generation == a.id.generation && old.behaviour == a.behaviour &&
-                    (old.has_name ? names_.at(a.id.index) : std::string()) == a.name;
+  bool const same = old.generation == id.generation && old.behaviour == a.behaviour &&
+                    (old.has_name ? names_.at(id.index) : std::string()) == a.name;
   if (!a.name.empty() && named_.contains(a.name)) return errc::name_taken;
-  if (old.live || (old.generation >= a.id.generation && !same)) return errc::wrong_state;
+  if (old.live || (old.generation >= id.generation && !same)) return errc::wrong_state;
   record* const r = on.begin(cell, a.behaviour, a.state_bytes, a.options, a.capacity, now_ns());
   if (r == nullptr) return errc::out_of_memory;
-  r->generation = a.id.generation;
+  r->generation = id.generation;
   r->restored = true;
-  set_name(*r, a.id, a.name);
-  if (a.handled != 0) handled_.insert_or_assign(a.id.index, a.handled), r->had_handled = true;
+  set_name(*r, id, a.name);
+  if (handled != 0) handled_.insert_or_assign(id.index, handled), r->had_handled = true;
   spec = on.spec_of(cell);
   return errc::ok;
 }
@@ -372,6 +397,22 @@ std::string directory::name_in(std::uint32_t index) const {
   auto const cell = cell_of({index, 0});
   bool const has_name = cell < on.records.size() && on.records[cell].live && on.records[cell].has_name;
   return has_name ? names_.at(index) : std::string();
+}
+
+std::vector<living_actor> directory::all_living() const {
+  std::lock_guard lock(mutex_);
+  std::vector<living_actor> all;
+  std::size_t count = 0;
+  for (auto const& on : devices_) count += on.records.size() - on.free.size();
+  all.reserve(count);
+  for (auto const& on : devices_)
+    for (std::uint32_t cell = 0; cell < on.records.size(); ++cell) {
+      record const& r = on.records[cell];
+      if (!r.live) continue;
+      all.push_back({{on.index_of(cell), r.generation}, r.behaviour, {}});
+      if (r.has_name) all.back().name = names_.at(on.index_of(cell));
+    }
+  return all;
 }
 
 std::vector<directory::entry> directory::list(std::uint32_t from, std::size_t most) const {

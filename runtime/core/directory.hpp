@@ -39,7 +39,7 @@ class arena_heap {
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
 };
 
-/// An actor of a checkpoint to be restored in its old cell.
+/// An actor of a checkpoint to be restored in its old cell, with others like it in the cells behind.
 struct revival {
   actor_id id;
   std::string name;
@@ -48,6 +48,7 @@ struct revival {
   actor_options options;
   std::uint32_t capacity;
   std::uint64_t handled = 0;
+  std::span<actor_totals const> followers{};  // the counters of those others
 };
 
 class directory {
@@ -61,14 +62,14 @@ class directory {
   /// or out_of_memory. An empty name means no name.
   result<launch_spec> add(std::string name, std::uint16_t behaviour, std::uint64_t state_bytes,
                           actor_options const& options, std::uint32_t capacity);
-  /// The same for as many actors without names as `specs` has elements, all or none.
+  /// The same for as many actors without names as `specs` has elements, all or none. `capacities`: at least as many.
   errc add_many(std::uint16_t behaviour, std::uint64_t state_bytes, actor_options const& options,
-                std::uint32_t capacity, std::span<launch_spec> specs);
-  /// Gives all of `actors` their old cells and generations, or none. On failure, specs.size() is the index of the
-  /// actor at fault: actor_limit if the arena does not have the cell, wrong_state if the cell now belongs to a later
-  /// actor or occurs twice, name_taken, out_of_memory. Fails with wrong_state at once while any actor is
+                std::span<std::uint32_t const> capacities, std::span<launch_spec> specs);
+  /// Gives all of `actors` their old cells and generations, or none. On failure, `at_fault` is the
+  /// index of the one at fault: actor_limit if the arena does not have the cell, wrong_state if the cell now belongs to
+  /// a later actor or occurs twice, name_taken, out_of_memory. Fails with wrong_state at once while any actor is
   /// alive.
-  errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs);
+  errc revive(std::vector<revival> const& actors, std::vector<launch_spec>& specs, std::size_t& at_fault);
   /// The same for one actor, while others may be alive; errors as above.
   result<launch_spec> add_as(revival const& actor);
   /// Of each device, the highest generation that an actor there ever had.
@@ -110,7 +111,9 @@ class directory {
   std::string name_in(std::uint32_t index) const;
   /// The behaviour of a living actor. A service calls this for each message, so it copies nothing else.
   std::optional<std::uint16_t> behaviour_of(actor_id id) const;
-  /// The living actors in the order of their indices: at most `most`, starting at index `from`.
+  /// All living actors in the order of their indices.
+  std::vector<living_actor> all_living() const;
+  /// The same with all that is known of them: at most `most`, starting at index `from`.
   std::vector<entry> list(std::uint32_t from = 0, std::size_t most = ~std::size_t{0}) const;
   /// The number of cells of that device that were ever used; they are the first ones.
   std::uint32_t cells_used(std::uint32_t device) const;
@@ -143,10 +146,7 @@ class directory {
 
   /// One device's arena.
   struct cells {
-    explicit cells(arena_layout const& a) : layout(a), heap(a.heap_at, a.shape.heap_bytes) {
-      // Memory that is not touched costs nothing. Moving the records to a larger place would.
-      records.reserve(a.shape.actors);
-    }
+    explicit cells(arena_layout const& a);
 
     /// The lowest free cell that was used, or the next one; nullopt if all are in use.
     std::optional<std::uint32_t> free_cell() const;
@@ -176,7 +176,7 @@ class directory {
   entry entry_of(std::uint32_t device, std::uint32_t cell) const;
   void set_name(record& r, actor_id id, std::string name);
   bool any_alive() const;
-  errc revive_one(revival const& a, launch_spec& spec);
+  errc revive_one(revival const& a, actor_id id, std::uint64_t handled, launch_spec& spec);
   errc plan_one(cells& on, std::uint32_t cell, succession const& fate, std::vector<successor>& plan);
   void undo(std::vector<successor> const& plan);
 

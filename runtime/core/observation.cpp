@@ -28,6 +28,11 @@ char const* what_followed(failure_action action) noexcept {
   return "?";
 }
 
+/// "lane 3 of ", of a team whose lanes run an actor each.
+std::string lane_of(team_snapshot const& t) {
+  return t.lane_plus_one == 0 ? std::string() : fmt::format("lane {} of ", t.lane_plus_one - 1);
+}
+
 }  // namespace
 
 telemetry observation::snapshot() {
@@ -111,9 +116,10 @@ struct observation::look {
       for (std::size_t t = 0; t < now.size(); ++t)
         if (now[t].actor_plus_one != 0 && now[t].beats == before[d][t].beats &&
             now[t].actor_plus_one == before[d][t].actor_plus_one)
-          of->report(fmt::format("{} has run actor '{}' for more than {} ms, in a handler of {}",
-                                 of->names_.of_team(d, t), of->names_.of_cell(now[t].actor_plus_one - 1),
-                                 limit.count(), of->names_.of_type(now[t].type)));
+          of->report(fmt::format("{}{} has run actor '{}' for more than {} ms, in a handler of {}",
+                                 lane_of(now[t]), of->names_.of_team(d, t),
+                                 of->names_.of_cell(now[t].actor_plus_one - 1), limit.count(),
+                                 of->names_.of_type(now[t].type)));
       before[d].swap(now);
     }
     std::move(*this).come_later();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 
+#include "runtime/memory/arena_memory.hpp"
 #include "runtime/messaging/blocking.hpp"
 #include "runtime/messaging/deliver.hpp"
 #include "runtime/os/handler_memory.hpp"
@@ -429,9 +430,13 @@ result<actor_id> runtime_core::launch_held(std::string name, std::string_view be
 
 result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behaviour, std::size_t count,
                                                         actor_options const& options,
-                                                        std::span<std::byte const> arguments) {
+                                                        std::span<std::byte const> arguments,
+                                                        std::span<std::uint32_t const> capacities) {
   std::shared_lock const held(launching_);
   require_no_parent(behaviour, options, true);
+  auto const [least, most] = std::ranges::minmax_element(capacities);
+  for (auto const extreme : {least, most})
+    if (extreme != capacities.end()) require_valid({}, options, *extreme, devices_.size());
   if (count == 0) return std::vector<actor_id>();
   auto const b = require_launchable({}, behaviour, options, arguments, count);
   if (!b) return b.error();
@@ -445,11 +450,19 @@ result<std::vector<actor_id>> runtime_core::launch_many(std::string_view behavio
   errc refused = errc::ok;
   std::vector<actor_id> ids;
   ids.reserve(count);
+  prefer_large_pages(ids.data(), count * sizeof(actor_id));
   std::array<launch_spec, 64> some;
+  std::array<std::uint32_t, some.size()> same;
+  same.fill(capacity_of(options));
+  auto how = options;
+  if (!capacities.empty()) how.capacity = *most;  // that each is given one is listed
   while (refused == errc::ok && ids.size() < count) {
     auto const first = ids.size();
     auto const specs = std::span(some).first(std::min(some.size(), count - first));
-    refused = actors_.add_many(*b, info.state_bytes, options, capacity_of(options), specs);
+    refused = actors_.add_many(
+        *b, info.state_bytes, how,
+        capacities.empty() ? std::span<std::uint32_t const>(same) : capacities.subspan(first, specs.size()),
+        specs);
     if (refused != errc::ok) break;
     for (std::size_t i = 0; recording_ && i < specs.size(); ++i) record_launch(specs[i], given(first + i));
     device::arguments_of with;

@@ -57,10 +57,12 @@ class runtime_core {
   /// The same for a caller that holds `launching`, at least shared.
   result<actor_id> launch_held(std::string name, std::string_view behaviour, actor_options const& options,
                                std::span<std::byte const> arguments);
-  /// As many without names, in the order of their arguments; see runtime::launch_many.
+  /// As many without names, in the order of their arguments, and of their capacities, if there are any; see
+  /// runtime::launch_many.
   result<std::vector<actor_id>> launch_many(std::string_view behaviour, std::size_t count,
                                             actor_options const& options,
-                                            std::span<std::byte const> arguments);
+                                            std::span<std::byte const> arguments,
+                                            std::span<std::uint32_t const> capacities = {});
   /// Throws std::invalid_argument if `launch` would, or for `count` other than 0, `launch_many`.
   void require_possible(std::string const& name, std::string_view behaviour, actor_options const& options,
                         std::size_t count) const;

@@ -5,12 +5,26 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <system_error>
 
 #include "kernels/base/portable.hpp"
 
 namespace rondo {
+
+/// Asks for large pages for memory that fills up from its beginning: the system makes one with less work than 512 small
+/// ones. Without effect where it has none. For less than a large page nothing is asked: it would only split the
+/// mapping.
+inline void prefer_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t bytes) noexcept {
+#if RONDO_LINUX
+  constexpr std::uintptr_t page_bytes = 4096, large_page_bytes = 2 << 20;
+  if (bytes < large_page_bytes) return;
+  auto const first = (reinterpret_cast<std::uintptr_t>(begin) + page_bytes - 1) & ~(page_bytes - 1);
+  auto const end = reinterpret_cast<std::uintptr_t>(begin) + bytes;
+  static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+#endif
+}
 
 class arena_memory {
  public:
@@ -29,23 +43,15 @@ class arena_memory {
   arena_memory(arena_memory const&) = delete;
   arena_memory& operator=(arena_memory const&) = delete;
 
-  /// Asks for large pages for a part that fills up from its beginning: the system makes one with less work than 512
-  /// small ones. Without effect where it has none, and for less than a large page.
-  void prefer_large_pages([[maybe_unused]] std::uint64_t offset,
-                          [[maybe_unused]] std::uint64_t bytes) const noexcept {
-#if RONDO_LINUX
-    auto const end = offset + bytes;
-    offset = align_up(offset, page_bytes);
-    if (offset < end) static_cast<void>(madvise(base_ + offset, end - offset, MADV_HUGEPAGE));
-#endif
+  /// Of a part of it.
+  void prefer_large_pages(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+    rondo::prefer_large_pages(base_ + offset, bytes);
   }
 
   std::byte* data() const noexcept { return base_; }
   std::size_t size() const noexcept { return bytes_; }
 
  private:
-  static constexpr std::uint64_t page_bytes = 4096;
-
   std::byte* base_ = nullptr;
   std::size_t bytes_;
 };

@@ -48,7 +48,8 @@ class kernel_calls final : public kernel_list {
 class kernel_player {
  public:
   /// What has come of a list; `text`: the driver's own words, if it has failed. Called once, on a thread of the player
-  /// or within `play`, so it is to be short, and must not throw.
+  /// or within a call of `play`, so it is to be short, and must not throw. Lists that are played report in their order,
+  /// one at a time; those of which nothing is played (the player is lost, or has no such kernel) at once.
   using ended = std::function<void(error_code why, std::string const& text)>;
 
   virtual ~kernel_player() = default;
@@ -61,8 +62,9 @@ class kernel_player {
   /// Whether its programs have this kernel. May take as long as the driver's compiler.
   virtual bool knows(kernel_entry const& kernel) = 0;
   /// Runs the kernels one after the other, each over all its rows, and then calls `done`. Lists run in the order in
-  /// which they were given. Returns at once. `device_lost`: the machine is gone, also for lists that waited; what the
-  /// kernels had written so far is then undefined. `unknown_message`: the program has no such kernel.
+  /// which they were given; an empty one ends after those before it. Returns at once. `device_lost`: the machine is
+  /// gone, also for lists that waited; what the kernels had written so far is then undefined. `unknown_message`: the
+  /// program has no such kernel.
   virtual void play(std::vector<kernel_call> calls, ended done) = 0;
   /// Its machine is gone: it plays nothing more.
   virtual bool is_lost() const noexcept = 0;

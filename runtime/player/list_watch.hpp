@@ -1,4 +1,8 @@
-// Reports the end of each list that a player has given to its driver: once, and at the latest after a time limit.
+// Reports the end of each list that a player has given to its driver: once, in the order of the lists, one at a time,
+// and at the latest after a time limit.
+//
+// Drivers play lists in order, but may call back in any, and on several threads: pocl does. A list that has ended is
+// reported when those before it have been.
 //
 // A GPU that hangs ends nothing, and no driver promises to say so. A list that has not ended within the limit is
 // reported as `device_lost`, with all that wait behind it; from then on the player is lost. What the driver says of
@@ -44,7 +48,8 @@ class list_watch {
   /// A list that the driver has, or is about to get. If there is a text of a failure, the list is to end with
   /// `device_lost` and this text, whatever the driver says, and the player is lost at once.
   std::unique_ptr<list> begin(kernel_player::ended done, std::string failure = {});
-  /// The driver has ended it, or has not taken it: calls its `done`, unless it was reported before.
+  /// The driver has ended it, or has not taken it: its `done` is called, unless it was lost before. By this call, or,
+  /// if lists before it have not been reported, by the thread that reports them.
   static void end(std::unique_ptr<list> which, error_code why = {}, std::string const& text = {});
   /// Waits until each list is reported. False: the driver still has lists, and may touch all that they name.
   bool wait();

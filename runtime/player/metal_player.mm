@@ -209,7 +209,10 @@ void metal_player::play(std::vector<kernel_call> calls, ended done) {
       pipelines.push_back(machine_->pipeline_of(c.kernel.name, why));
       if (pipelines.back() == nil) return lock.unlock(), done(errc::unknown_message, why);
     }
-    if (calls.empty()) return lock.unlock(), done({}, {});
+    if (calls.empty()) {
+      auto nothing = watch_->begin(std::move(done));
+      return lock.unlock(), list_watch::end(std::move(nothing));
+    }
     id<MTLCommandBuffer> const commands = [machine_->queue.get() commandBuffer];
     id<MTLComputeCommandEncoder> const encoder = [commands computeCommandEncoder];
     std::string failure = encoder == nil ? "the driver takes no commands" : "";

@@ -1,15 +1,21 @@
 #include "runtime/player/opencl_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <vector>
 
+#include "kernels/base/portable.hpp"
 #include "runtime/player/memory_blocks.hpp"
 
 namespace rondo {
 
 namespace {
+
+// The strictest that clSVMAlloc promises: the size of the largest type, long16.
+constexpr std::size_t driver_alignment = 128;
 
 class shared_virtual_memory final : public opencl_memory {
  public:
@@ -23,13 +29,23 @@ class shared_virtual_memory final : public opencl_memory {
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    bool const as_asked = alignment <= driver_alignment;
+    // Its own beginning stands before a block that is aligned more strictly than the driver can.
+    if (!as_asked && __builtin_add_overflow(bytes, alignment + sizeof(void*), &bytes)) throw std::bad_alloc();
     auto* const at = cl_.clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes,
-                                    static_cast<cl_uint>(std::min<std::size_t>(alignment, 128)));
+                                    static_cast<cl_uint>(std::min(alignment, driver_alignment)));
     if (at == nullptr) throw std::bad_alloc();
-    return at;
+    if (as_asked) return at;
+    auto const begin = reinterpret_cast<std::uintptr_t>(at) + sizeof(void*);
+    auto* const block = static_cast<std::byte*>(at) + sizeof(void*) + (align_up(begin, alignment) - begin);
+    std::memcpy(block - sizeof(void*), &at, sizeof at);
+    return block;
   }
-  void do_deallocate(void* block, std::size_t, std::size_t) override {
-    if (!watch_.is_stuck()) cl_.clSVMFree(context_, block);
+  void do_deallocate(void* block, std::size_t, std::size_t alignment) override {
+    if (watch_.is_stuck()) return;
+    if (alignment > driver_alignment)
+      std::memcpy(&block, static_cast<std::byte*>(block) - sizeof(void*), sizeof block);
+    cl_.clSVMFree(context_, block);
   }
   bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
 
@@ -102,6 +118,7 @@ class mapped_memory final : public opencl_memory {
   }
 
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (bytes > SIZE_MAX - page_bytes) throw std::bad_alloc();
     auto const size = (std::max<std::size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
     auto* const at = std::aligned_alloc(std::max(alignment, page_bytes), size);
     if (at == nullptr) throw std::bad_alloc();

@@ -223,7 +223,10 @@ void opencl_player::play(std::vector<kernel_call> calls, ended done) {
       return lock.unlock(),
              done(errc::unknown_message, fmt::format("there is no kernel '{}'", c.kernel.name));
   }
-  if (calls.empty()) return lock.unlock(), done({}, {});
+  if (calls.empty()) {
+    auto nothing = watch_->begin(std::move(done));
+    return lock.unlock(), list_watch::end(std::move(nothing));
+  }
   cl_event last = nullptr;
   auto failure = enqueue(calls, kernels, last);
   auto now = watch_->begin(std::move(done), std::move(failure));

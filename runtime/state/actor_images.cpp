@@ -46,14 +46,20 @@ saved_message copy_message(message_header const& header, std::byte const* payloa
   return m;
 }
 
+/// The ticket of the oldest message in the mailbox. Precondition: it has a ring.
+std::uint32_t head_of(arena_ref const& arena, actor_cell const& cell, actor_word word) {
+  // The cell does not know a ring that a sender attached after the last slice.
+  owner_cell const& own = arena.owner(cell);
+  bool const adopted = own.held_ring.load(memory_order::relaxed) == word.ring();
+  return adopted ? own.head : arena.ring(word.ring()).saved_tail();
+}
+
 std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& cell, actor_word word,
                                      behaviour_info const& behaviour) {
   std::vector<saved_message> mail;
   if (word.ring() == 0) return mail;
   auto const ring = arena.ring_at(word.ring());
-  // The cell does not know a ring that a sender attached after the last slice.
-  bool const adopted = cell.held_ring.load(memory_order::relaxed) == word.ring();
-  auto const head = adopted ? cell.head : arena.ring(word.ring()).saved_tail();
+  auto const head = head_of(arena, cell, word);
 
   // Stashed messages come before the others of their priorities.
   std::vector<std::uint32_t> slots;
@@ -89,9 +95,10 @@ std::vector<saved_message> copy_mail(arena_ref const& arena, actor_cell const& c
   return mail;
 }
 
-saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_word word,
-                       behaviour_info const& behaviour) {
+/// Without its state, latencies and mail.
+saved_actor copy_record(arena_ref const& arena, living_actor const& entry, actor_word word) {
   actor_cell const& cell = arena.cell(entry.id.index);
+  owner_cell const& own = arena.owner(cell);
   saved_actor a;
   a.id = entry.id;
   a.name = entry.name;
@@ -103,7 +110,7 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   a.paused = word.has(actor_word::paused);
   // Relaxed, all loads: the safepoint orders what owners wrote.
   a.state = static_cast<lifecycle>(cell.state.load(memory_order::relaxed));
-  a.control = cell.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
+  a.control = own.control.load(memory_order::relaxed) & control_mask & ~std::uint32_t{control_inspect};
   if ((cell.turn.own_mail() & own_again) != 0) a.control |= control_again;
   // What it waits for is not saved, so it is told to look again.
   auto const& place = arena.room_list_of(entry.id.index);
@@ -112,30 +119,63 @@ saved_actor copy_actor(arena_ref const& arena, listed_actor const& entry, actor_
   if (waits || (cell.turn.own_mail() & own_room) != 0) a.control |= control_room;
   a.batch = cell.turn.batch();
   a.supervise = cell.supervise;
-  a.overtakes = cell.overtakes;
-  for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = cell.latency.count(b);
+  a.overtakes = own.overtakes;
+  a.totals = own.totals.own();
+  a.totals.accepted = a.totals.ended();
+  return a;
+}
+
+void copy_rest(arena_ref const& arena, actor_word word, behaviour_info const& behaviour, saved_actor& a) {
+  actor_cell const& cell = arena.cell(a.id.index);
+  auto const& latency = arena.owner(cell).latency;
+  for (int b = 0; b < latency_histogram::buckets; ++b) a.latency_counts[b] = latency.count(b);
   auto const* const state = arena.state(cell);
   a.state_bytes.assign(state, state + behaviour.state_bytes);
   a.mail = copy_mail(arena, cell, word, behaviour);
-  a.totals = cell.totals.own();
-  a.totals.accepted = a.totals.ended() + a.mail.size();
-  return a;
+  a.totals.accepted += a.mail.size();
+}
+
+/// Whether nothing of the actor but its state and counters is its own.
+bool is_plain(arena_ref const& arena, actor_word word, saved_actor const& a) {
+  bool const closing = a.state == lifecycle::terminating || a.state == lifecycle::discarding;
+  if (!a.name.empty() || a.pinned || closing || a.control != 0 || a.overtakes != 0) return false;
+  return word.ring() == 0 || word.tail() == head_of(arena, arena.cell(a.id.index), word);
+}
+
+bool follows(saved_actor const& first, saved_actor const& a) {
+  auto const& s = first.supervise;
+  auto const& t = a.supervise;
+  return a.id == first.id_of(first.followers.count() + 1) && a.behaviour == first.behaviour &&
+         a.capacity == first.capacity && a.batch == first.batch && a.state == first.state &&
+         a.paused == first.paused && a.reserve.slots == first.reserve.slots &&
+         a.reserve.from == first.reserve.from && s.rule == t.rule && s.poison_after == t.poison_after &&
+         s.max_restarts == t.max_restarts && s.within_ms == t.within_ms;
+}
+
+void add_follower(arena_ref const& arena, behaviour_info const& behaviour, saved_actor const& a,
+                  saved_followers& to) {
+  actor_cell const& cell = arena.cell(a.id.index);
+  auto const& latency = arena.owner(cell).latency;
+  for (std::uint32_t b = 0; b < latency_histogram::buckets; ++b)
+    if (auto const n = latency.count(static_cast<int>(b)); n != 0) to.latencies.push_back({to.count(), b, n});
+  auto const* const state = arena.state(cell);
+  to.states.insert(to.states.end(), state, state + behaviour.state_bytes);
+  to.totals.push_back(a.totals);
 }
 
 // -- into an arena
 
-void place_record(actor_cell& cell, saved_actor const& a) {
+/// `totals`: its own; `a` may be the actor that it follows.
+void place_record(actor_cell& cell, owner_cell& own, saved_actor const& a, actor_totals totals) {
   // No team owns a paused actor at a safepoint, so its fields may be written. Counts since
   // its launch are kept.
-  auto totals = a.totals;
-  auto const since = cell.totals.own();
+  auto const since = own.totals.own();
   totals.accepted += since.accepted - a.mail.size();  // its mail is counted when it is posted
   totals.handled += since.handled;
   totals.rejected += since.rejected;
   totals.dead += since.dead;
-  cell.totals.publish(totals);
-  for (int b = 0; b < latency_histogram::buckets; ++b) cell.latency.set(b, a.latency_counts[b]);
-  cell.overtakes = a.overtakes;
+  own.totals.publish(totals);
+  own.overtakes = a.overtakes;
   bool const closing = a.state == lifecycle::terminating || a.state == lifecycle::discarding;
   cell.state.store(static_cast<std::uint32_t>(closing ? lifecycle::active : a.state), memory_order::relaxed);
 }
@@ -148,9 +188,9 @@ std::uint32_t control_after(saved_actor const& a) {
 
 /// Posts the mail and resumes the actor.
 errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::uint64_t passed_ns) {
-  actor_cell& cell = sched.arena().cell(a.id.index);
   // acq_rel: continues the word's release sequence.
-  if (!a.paused) cell.word.fetch_and(~actor_word::paused, memory_order::acq_rel);
+  for (std::uint32_t i = 0; i <= a.followers.count() && !a.paused; ++i)
+    sched.arena().cell(a.id.index + i).word.fetch_and(~actor_word::paused, memory_order::acq_rel);
   for (auto const& m : a.mail)
     if (auto const refused = sched.post(a.id, revived(m, now, passed_ns), m.body.payload, m.body.bytes);
         refused != errc::ok)
@@ -161,18 +201,40 @@ errc place_mail(scheduler& sched, saved_actor const& a, std::uint64_t now, std::
 
 }  // namespace
 
-std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
-                                     std::vector<behaviour_info> const& module) {
+std::string name_of(saved_actor const& a, std::uint32_t i) {
+  if (!a.name.empty()) return fmt::format("actor '{}'", a.name);
+  return fmt::format("the actor in cell {} (generation {})", cell_of(a.id_of(i)), a.id.generation);
+}
+
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::span<living_actor const> living,
+                                     std::vector<behaviour_info> const& module,
+                                     std::function<bool(living_actor const&)> const& may_follow) {
   std::vector<saved_actor> actors;
-  actors.reserve(living.size());
+  bool last_is_plain = false;
   for (auto const& entry : living) {
     if (!arena.has_cell(entry.id.index)) continue;
     actor_cell const& cell = arena.cell(entry.id.index);
     actor_word const word{cell.word.load(memory_order::acquire)};  // a launched actor's cell is visible
-    if (lives(cell, word, entry.id))
-      actors.push_back(copy_actor(arena, entry, word, module[entry.behaviour]));
+    if (!lives(cell, word, entry.id)) continue;
+    auto const& behaviour = module[entry.behaviour];
+    auto a = copy_record(arena, entry, word);
+    bool const plain = is_plain(arena, word, a) && may_follow(entry);
+    if (plain && last_is_plain && follows(actors.back(), a)) {
+      add_follower(arena, behaviour, a, actors.back().followers);
+      continue;
+    }
+    copy_rest(arena, word, behaviour, a);
+    actors.push_back(std::move(a));
+    last_is_plain = plain;
   }
   return actors;
+}
+
+std::byte const* state_of_living(arena_ref const& arena, actor_id actor) {
+  if (!arena.has_cell(actor.index)) return nullptr;
+  actor_cell const& cell = arena.cell(actor.index);
+  actor_word const word{cell.word.load(memory_order::acquire)};
+  return lives(cell, word, actor) ? arena.state(cell) : nullptr;
 }
 
 // The deadline continues; the latency starts from zero.
@@ -206,7 +268,7 @@ std::string why_not_savable(std::string_view actor, behaviour_info const& behavi
       actor, behaviour.name);
 }
 
-void require_savable(std::vector<listed_actor> const& actors, std::vector<behaviour_info> const& module) {
+void require_savable(std::vector<living_actor> const& actors, std::vector<behaviour_info> const& module) {
   for (auto const& a : actors)
     if (auto const& b = module[a.behaviour]; b.holds_addresses && !b.saved_apart)
       throw std::runtime_error(
@@ -272,18 +334,27 @@ std::vector<std::string> leave_out_apart(checkpoint_image& image, std::vector<be
 std::string place_actors(arena_ref const& arena, checkpoint_image const& image, std::uint64_t passed_ns) {
   for (auto const& a : image.actors) {
     if (!arena.has_cell(a.id.index)) continue;
-    actor_cell& cell = arena.cell(a.id.index);
-    if (!lives(cell, actor_word{cell.word.load(memory_order::acquire)}, a.id))
-      return fmt::format("actor '{}' was terminated while it was being restored", a.name);
-    __builtin_memcpy(arena.state(cell), a.state_bytes.data(), a.state_bytes.size());
-    place_record(cell, a);
+    auto const bytes = a.state_bytes.size();
+    for (std::uint32_t i = 0; i <= a.followers.count(); ++i) {
+      auto const id = a.id_of(i);
+      actor_cell& cell = arena.cell(id.index);
+      if (!lives(cell, actor_word{cell.word.load(memory_order::acquire)}, id))
+        return fmt::format("{} was terminated while it was being restored", name_of(a, i));
+      __builtin_memcpy(arena.state(cell),
+                       i == 0 ? a.state_bytes.data() : &a.followers.states[(i - 1) * bytes], bytes);
+      place_record(cell, arena.owner(cell), a, i == 0 ? a.totals : a.followers.totals[i - 1]);
+    }
+    for (int b = 0; b < latency_histogram::buckets; ++b)
+      arena.owner_of(a.id.index).latency.set(b, a.latency_counts[b]);
+    for (auto const& l : a.followers.latencies)
+      arena.owner_of(a.id.index + 1 + l.follower).latency.set(static_cast<int>(l.bucket), l.count);
   }
   scheduler sched{arena};
   auto const now = now_ns();
   for (auto const& a : image.actors) {
     if (!arena.has_cell(a.id.index)) continue;
     if (auto const refused = place_mail(sched, a, now, passed_ns); refused != errc::ok)
-      return fmt::format("the mail of actor '{}' cannot be posted: {}", a.name,
+      return fmt::format("the mail of {} cannot be posted: {}", name_of(a),
                          make_error_code(refused).message());
   }
   return {};

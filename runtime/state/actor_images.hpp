@@ -12,6 +12,8 @@
 // during the copy, the image has a prefix; it has all messages that were accepted before.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +26,17 @@
 
 namespace rondo {
 
-/// The actors of `living` that are in the arena, without arriving messages. Throws std::bad_alloc.
-std::vector<saved_actor> copy_actors(arena_ref const& arena, std::vector<listed_actor> const& living,
-                                     std::vector<behaviour_info> const& module);
+/// The actors of `living`, which are in the order of their cells, that are in the arena, without arriving messages.
+/// `may_follow`: of an actor that does nothing, whether it may be in the block of another one. Throws std::bad_alloc.
+std::vector<saved_actor> copy_actors(arena_ref const& arena, std::span<living_actor const> living,
+                                     std::vector<behaviour_info> const& module,
+                                     std::function<bool(living_actor const&)> const& may_follow);
+
+/// Of this life of an actor; null if that has ended, or is in another arena.
+std::byte const* state_of_living(arena_ref const& arena, actor_id actor);
 
 /// Throws std::runtime_error if one of the actors holds addresses and is not saved apart.
-void require_savable(std::vector<listed_actor> const& actors, std::vector<behaviour_info> const& module);
+void require_savable(std::vector<living_actor> const& actors, std::vector<behaviour_info> const& module);
 /// Of an actor that no file may have: which one it is, and why.
 std::string why_not_savable(std::string_view actor, behaviour_info const& behaviour);
 

@@ -51,10 +51,12 @@ void check_head(std::vector<std::byte> const& bytes, file_format const& format) 
                 "is not {}: it does not begin with {}", format.what, format.magic);
   refuse_unless(head.byte_order == own.byte_order,
                 "was written on a machine with another byte order, or is damaged");
-  refuse_unless(head.version == own.version,
+  refuse_unless(head.version >= format.oldest && head.version <= format.version,
                 "has format version {}, but this program reads only version {}; restore it with the program "
                 "that wrote it",
-                head.version, own.version);
+                head.version,
+                format.oldest == format.version ? fmt::to_string(format.version)
+                                                : fmt::format("{} to {}", format.oldest, format.version));
   refuse_unless(head.head_crc == head_crc_of(head), "is damaged: the checksum of its head is wrong");
   refuse_unless(head.body_bytes == bytes.size() - sizeof head,
                 "is truncated: {} bytes follow its head, not {}", bytes.size() - sizeof head,

@@ -21,7 +21,8 @@ namespace rondo {
 struct file_format {
   std::string_view magic;  // 8 characters
   std::uint32_t version;
-  std::string_view what;  // for errors: "a checkpoint"
+  std::string_view what;           // for errors: "a checkpoint"
+  std::uint32_t oldest = version;  // that can still be read
 };
 
 /// Why a file is refused, without its name.

@@ -13,7 +13,7 @@ namespace rondo {
 namespace {
 
 constexpr std::uint64_t body_limit = (std::uint64_t{1} << 31) - 1;  // FlatBuffers' own limit
-constexpr file_format format{"RONDOCKP", checkpoint_version, "a checkpoint"};
+constexpr file_format format{"RONDOCKP", checkpoint_version, "a checkpoint", 3};
 
 // -- writing
 
@@ -54,6 +54,17 @@ Offset<schemas::saved_mail> pack(builder& b, std::vector<saved_message> const& m
   return schemas::Createsaved_mail(b, packed, b.CreateVector(payloads));
 }
 
+Offset<schemas::saved_followers> pack(builder& b, saved_followers const& f) {
+  schemas::saved_totals* to = nullptr;
+  auto const totals = b.CreateUninitializedVectorOfStructs(f.count(), &to);
+  for (auto const& t : f.totals) *to++ = pack(t);
+  auto const states = b.CreateVector(reinterpret_cast<std::uint8_t const*>(f.states.data()), f.states.size());
+  std::vector<schemas::saved_latency> latencies;
+  latencies.reserve(f.latencies.size());
+  for (auto const& l : f.latencies) latencies.emplace_back(l.follower, l.bucket, l.count);
+  return schemas::Createsaved_followers(b, totals, states, b.CreateVectorOfStructs(latencies));
+}
+
 Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
   schemas::saved_supervision const supervise(a.supervise.within_ms, a.supervise.max_restarts,
                                              static_cast<std::uint8_t>(a.supervise.rule),
@@ -65,10 +76,11 @@ Offset<schemas::saved_actor> pack(builder& b, saved_actor const& a) {
       b.CreateVector(reinterpret_cast<std::uint8_t const*>(a.state_bytes.data()), a.state_bytes.size());
   auto const mail = pack(b, a.mail);
   auto const arriving = pack(b, a.arriving);
-  return schemas::Createsaved_actor(b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned,
-                                    a.paused, static_cast<std::uint8_t>(a.state), a.control, &supervise,
-                                    a.overtakes, &totals, latency, state, mail, arriving,
-                                    static_cast<std::uint8_t>(a.batch), a.reserve.slots, a.reserve.from);
+  auto const followers = a.followers.count() == 0 ? 0 : pack(b, a.followers);
+  return schemas::Createsaved_actor(
+      b, name, a.id.index, a.id.generation, a.behaviour, a.capacity, a.pinned, a.paused,
+      static_cast<std::uint8_t>(a.state), a.control, &supervise, a.overtakes, &totals, latency, state, mail,
+      arriving, static_cast<std::uint8_t>(a.batch), a.reserve.slots, a.reserve.from, followers);
 }
 
 Offset<schemas::saved_request> pack(builder& b, device_event const& r) {
@@ -83,6 +95,9 @@ std::uint64_t estimate_bytes(checkpoint_image const& image) {
   std::uint64_t bytes = (1 << 20) + image.notes.size() + 256 * image.requests.size();
   for (auto const& a : image.actors) {
     bytes += 512 + a.name.size() + a.state_bytes.size();
+    auto const& f = a.followers;
+    bytes += f.states.size() + sizeof(schemas::saved_totals) * f.count() +
+             sizeof(schemas::saved_latency) * f.latencies.size();
     for (auto const* const mail : {&a.mail, &a.arriving})
       for (auto const& m : *mail) bytes += sizeof(schemas::saved_header) + m.body.bytes;
   }
@@ -136,11 +151,14 @@ actor_totals unpack(schemas::saved_totals const& t, std::uint64_t waiting) {
   return out;
 }
 
+/// FlatBuffers' verifier checks the alignment of a vector's length, but not of its structs.
+template <class T>
+bool is_aligned(flatbuffers::Vector<T const*> const& all) {
+  return all.size() == 0 || reinterpret_cast<std::uintptr_t>(all.Data()) % alignof(T) == 0;
+}
+
 std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string const& actor) {
-  // FlatBuffers' verifier checks the alignment of a vector's length, but not of its structs.
-  auto const first = reinterpret_cast<std::uintptr_t>(from.headers()->Data());
-  require(from.headers()->size() == 0 || first % alignof(schemas::saved_header) == 0,
-          "is inconsistent: the mail of '{}' is misaligned", actor);
+  require(is_aligned(*from.headers()), "is inconsistent: the mail of '{}' is misaligned", actor);
   std::vector<saved_message> mail(from.headers()->size());
   std::uint8_t const* payload = from.payloads()->data();
   std::uint64_t left = from.payloads()->size();
@@ -162,6 +180,34 @@ std::vector<saved_message> unpack(schemas::saved_mail const& from, std::string c
     left -= body.bytes;
   }
   return mail;
+}
+
+saved_followers unpack(schemas::saved_followers const& from, saved_actor const& leader) {
+  saved_followers f;
+  auto const n = from.totals()->size();
+  constexpr std::uint32_t max_cells = 1u << device_shift;  // of a device
+  require(is_aligned(*from.totals()) && is_aligned(*from.latencies()),
+          "is inconsistent: the counters behind {} are misaligned", name_of(leader));
+  bool const closing = leader.state == lifecycle::terminating || leader.state == lifecycle::discarding;
+  require(leader.name.empty() && !leader.pinned && !closing && leader.control == 0 && leader.overtakes == 0 &&
+              leader.mail.empty() && leader.arriving.empty(),
+          "is inconsistent: {} has more than a state and counters, and {} follow it", name_of(leader), n);
+  require(n < max_cells && cell_of(leader.id) < max_cells - n,
+          "is inconsistent: {} actors follow {}, which are more than there are cells", n, name_of(leader));
+  require(from.states()->size() == std::uint64_t{n} * leader.state_bytes.size(),
+          "is inconsistent: {} bytes of states for the {} actors behind {}", from.states()->size(), n,
+          name_of(leader));
+  f.totals.reserve(n);
+  for (auto const* const t : *from.totals()) f.totals.push_back(unpack(*t, 0));
+  auto const states = std::as_bytes(std::span(from.states()->data(), from.states()->size()));
+  f.states.assign(states.begin(), states.end());
+  f.latencies.reserve(from.latencies()->size());
+  for (auto const* const l : *from.latencies()) {
+    require(l->follower() < n && l->bucket() < latency_histogram::buckets,
+            "is inconsistent: a latency of follower {} of {}, in bucket {}", l->follower(), n, l->bucket());
+    f.latencies.push_back({l->follower(), l->bucket(), l->count()});
+  }
+  return f;
 }
 
 saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info> const& module) {
@@ -206,6 +252,7 @@ saved_actor unpack(schemas::saved_actor const& from, std::vector<behaviour_info>
   a.state_bytes.assign(bytes, bytes + from.state()->size());
   a.mail = unpack(*from.mail(), a.name);
   a.arriving = unpack(*from.arriving(), a.name);
+  if (from.followers() != nullptr) a.followers = unpack(*from.followers(), a);
   return a;
 }
 
@@ -231,7 +278,8 @@ std::vector<std::byte> encode_checkpoint_body(checkpoint_image const& image,
         "{} bytes of states and mail are more than a checkpoint can hold (2 GiB); let actors handle "
         "their mail first, or keep large data outside their states",
         bytes));
-  builder b;
+  // A builder that grows copies what it has.
+  builder b(static_cast<std::size_t>(estimate_bytes(image)));
   std::vector<Offset<schemas::saved_actor>> actors;
   actors.reserve(image.actors.size());
   for (auto const& a : image.actors) actors.push_back(pack(b, a));

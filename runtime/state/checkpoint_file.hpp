@@ -3,7 +3,8 @@
 //
 // States and payloads are raw bytes, so a file fits only the module (by names and sizes) and the byte order
 // that wrote it. `notes` were added later: an older file has none, and an older program
-// ignores them. All contents are checked here, so that users of an image can trust it.
+// ignores them. `followers` came with version 4; a file of version 3 has none. All contents are checked here, so that
+// users of an image can trust it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,7 @@
 
 namespace rondo {
 
-inline constexpr std::uint32_t checkpoint_version = 3;
+inline constexpr std::uint32_t checkpoint_version = 4;
 
 /// Writes `image` of a runtime with this module; see replace_file (durable_file.hpp) for durability.
 /// Throws std::runtime_error, also for an image of 2 GiB or more, which is too large for the format.

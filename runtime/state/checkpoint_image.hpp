@@ -15,6 +15,20 @@ struct saved_message {
   std::uint64_t age_ns = 0;  // time since it was sent; only if it is stamped
 };
 
+/// Actors in the cells behind that of an actor, one after the other, which differ from it in nothing but their states
+/// and counters: so a population is saved as one block. None of them, nor the actor, has a name or mail, or anything to
+/// do.
+struct saved_followers {
+  struct latency {
+    std::uint32_t follower, bucket, count;
+  };
+  std::vector<actor_totals> totals;  // of each follower; so it says how many there are
+  std::vector<std::byte> states;     // one behind the other
+  std::vector<latency> latencies;    // those that are not 0, in the order of the followers
+
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(totals.size()); }
+};
+
 /// An actor at a moment when no handler of it ran.
 struct saved_actor {
   actor_id id;
@@ -32,7 +46,14 @@ struct saved_actor {
   std::vector<std::byte> state_bytes;
   std::vector<saved_message> mail;      // oldest first
   std::vector<saved_message> arriving;  // sent by other devices but not accepted yet
+  saved_followers followers;
+
+  /// 0: its own; otherwise of a follower, counted from 1.
+  actor_id id_of(std::uint32_t i) const noexcept { return {id.index + i, id.generation}; }
 };
+
+/// How an error names it, or one of its followers.
+std::string name_of(saved_actor const& a, std::uint32_t i = 0);
 
 struct checkpoint_image {
   std::int64_t written_us = 0;  // microseconds since 1970

@@ -1,5 +1,6 @@
 // What holds for every command of the program. The list of commands, and their options, come from its help: a new
 // command fails here until it has its ways below.
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -25,21 +26,36 @@ outcome run(folder const& dir, std::string const& program, std::vector<std::stri
   return {status, text_of(dir / "out"), text_of(dir / "err")};
 }
 
-/// The commands that `rondo --help` lists.
-std::vector<std::string> all_commands(folder const& dir) {
-  auto const help = run(dir, RONDO_COMMAND, {"--help"}).out;
+/// The words of a command, and behind them others.
+std::vector<std::string> words_of(std::string const& command, std::vector<std::string> const& more) {
+  std::istringstream in(command);
+  std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// The commands that `rondo --help` lists, and those of commands that have some of their own: "run pagerank".
+std::vector<std::string> all_commands(folder const& dir, std::string const& of = {}) {
+  auto const help = run(dir, RONDO_COMMAND, words_of(of, {"--help"})).out;
+  auto const at = help.find("Subcommands:\n");
+  if (at == help.npos) return {of};
   std::vector<std::string> all;
-  std::istringstream lines(help.substr(help.find("Subcommands:\n") + 13));
+  std::istringstream lines(help.substr(at + 13));
   for (std::string line; std::getline(lines, line) && line.starts_with("  ");) {
-    std::istringstream words(line);
-    words >> all.emplace_back();
+    if (of.empty() && !line.starts_with("  run ")) {
+      all.push_back(words_of(line, {}).front());
+      continue;
+    }
+    auto const own = all_commands(dir, (of.empty() ? "" : of + " ") + words_of(line, {}).front());
+    all.insert(all.end(), own.begin(), own.end());
   }
   return all;
 }
 
 /// Most commands are also in rondo-serve, which starts ten times as fast.
 std::string program_of(std::string const& command) {
-  bool const has_video = command == "overlay" || command == "stream" || command == "render";
+  bool const has_video =
+      command == "overlay" || command == "stream" || command == "render" || command.starts_with("run ");
   return has_video ? RONDO_COMMAND : RONDO_SERVE;
 }
 
@@ -106,6 +122,21 @@ std::map<std::string, std::vector<way>> const ways{
     {"render",
      {{{"{d}/scene.json", "{d}/v{n}.mp4", "--ticks", "12", "--rate", "0"}, 0, "{d}/v{n}.mp4"},
       {{"{d}/missing.json"}, 78}}},
+    {"run agents",
+     {{{"--agents", "200", "--steps", "12", "--device", "cpu", "--quiet", "--video", "{d}/a{n}.mp4"},
+       0,
+       "{d}/a{n}.mp4"},
+      {{"--agents", "0"}, 64}}},
+    {"run anomaly",
+     {{{"--generate", "sensors=3,readings=500", "--device", "cpu", "--quiet", "--output", "{d}/r{n}.csv"},
+       0,
+       "{d}/r{n}.csv"},
+      {{"{d}/missing.csv"}, 66}}},
+    {"run pagerank",
+     {{{"--generate", "scale=6", "--device", "cpu", "--quiet", "--output", "{d}/p{n}.csv"},
+       0,
+       "{d}/p{n}.csv"},
+      {{"{d}/missing.txt"}, 66}}},
     {"serve", {{{"--device", "toaster"}, 78}}},
     {"replay",
      {{{"{d}/run.rec", "--checkpoint", "{d}/r{n}.ckpt"}, 0, "{d}/r{n}.ckpt"}, {{"{d}/missing.rec"}, 66}}},
@@ -155,7 +186,7 @@ TEST_CASE(
     for (auto const& w : ways.at(name)) {
       auto const call = [&](broken_process::streams how) {
         int const n = s.made++ % 20;
-        std::vector<std::string> words{name};
+        auto words = words_of(name, {});
         for (auto const& word : w.words) words.push_back(filled(word, s, n));
         auto const file = filled(w.file, s, n);
         if (!file.empty()) fs::remove(file);
@@ -175,8 +206,8 @@ TEST_CASE(
     }
     for (auto const how : breakages) {
       INFO("its streams are " << name_of(how));
-      CHECK(run(s.dir, program_of(name), {name, "--help"}, {how, how, how}).status == 73);
-      CHECK(run(s.dir, program_of(name), {name, "--no-such-option"}, {how, how, how}).status == 64);
+      CHECK(run(s.dir, program_of(name), words_of(name, {"--help"}), {how, how, how}).status == 73);
+      CHECK(run(s.dir, program_of(name), words_of(name, {"--no-such-option"}), {how, how, how}).status == 64);
     }
   }
 }
@@ -217,7 +248,7 @@ TEST_CASE(
   folder const dir;
   std::size_t options = 0;
   for (auto const& name : all_commands(dir)) {
-    auto const help = run(dir, program_of(name), {name, "--help"}).out;
+    auto const help = run(dir, program_of(name), words_of(name, {"--help"})).out;
     std::regex const numeric(R"((--[a-z-]+) (?:[0-9.e+]+\.\.[0-9.e+]+|U?INT|FLOAT|NUMBER))");
     for (auto at = std::sregex_iterator(help.begin(), help.end(), numeric); at != std::sregex_iterator();
          ++at) {
@@ -227,7 +258,7 @@ TEST_CASE(
       std::vector<char const*> all_wrong{"nan", "99999999999999999999"};
       if (options++ == 0) all_wrong.insert(all_wrong.end(), {"-1", "1e400", "", "4x", "0x10"});
       for (auto const* const wrong : all_wrong) {
-        auto const said = run(dir, program_of(name), {name, option, wrong});
+        auto const said = run(dir, program_of(name), words_of(name, {option, wrong}));
         INFO(name << " " << option << " '" << wrong << "': " << said.err);
         CHECK(said.status == 64);
         CHECK_THAT(said.err, Contains(option) && Contains(std::string("'") + wrong + "'"));

@@ -18,6 +18,7 @@
 #include "tests/conformance/stash.hpp"
 #include "tests/conformance/states.hpp"
 #include "tests/conformance/thrower.hpp"
+#include "tests/conformance/width.hpp"
 
 namespace conformance {
 
@@ -350,7 +351,7 @@ RONDO_HD constexpr double real_term(uint32_t i, uint32_t seed) noexcept {
 /// All lanes of a team run one handler together.
 struct lanes_together {
   using messages = rondo::messages<rondo::ask<dot, dot_result>, boom, rondo::ask<get, total>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   uint64_t calls = 0;
 
   RONDO_HD void on(rondo::context& ctx, dot const& m) {
@@ -398,6 +399,6 @@ RONDO_MODULE(testbed, adder, starter, journal, orderly, messenger, batcher, lane
              throws_at_start, throws_when_made, liar, brittle, note_relay, relative, one_office, all_office,
              rest_office, logger, loggers_together, porter, porters_together, stashes_at_start, valve,
              valve_together, tick_channel, tick_source, table_of_rows, number_keeper, number_source, account,
-             token_ring, choosy, choosy_of_batches)
+             token_ring, choosy, choosy_of_batches, guest, host_of_guests)
 
 }  // namespace conformance

@@ -14,7 +14,11 @@ using Catch::Matchers::Contains;
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<std::uint64_t> allocations{0};
+}  // namespace
 
+// Sanitizers have operators of their own; nothing is counted then.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+namespace {
 void* counted(std::size_t bytes, std::size_t alignment) {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
   auto const rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
@@ -41,6 +45,7 @@ void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#endif
 
 namespace {
 /// Waits until the runtime's thread has processed its posts, such as setting the timer for a first deadline.

@@ -60,7 +60,7 @@ struct logger {
 /// All lanes of a team log together.
 struct loggers_together {
   using messages = rondo::messages<rondo::ask<is_said, said>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   RONDO_HD void on(rondo::context& ctx, is_said const&) {
     ctx.log(rondo::log_level::info, "together");
     ctx.reply(said{1});

@@ -40,7 +40,8 @@ struct walker {
 /// All lanes of a team take the step together.
 struct walkers_together {
   using messages = rondo::messages<walk, rondo::again>;
-  static constexpr bool cooperative = true, holds_addresses = false;  // as above
+  static constexpr auto width = rondo::width::whole_team;
+  static constexpr bool holds_addresses = false;  // as above
   word* steps = nullptr;
   std::uint32_t left = 0;
 

@@ -133,7 +133,7 @@ struct choosy_of_batches : choosy {
 struct picky {
   using messages =
       rondo::messages<rondo::ask<pass_on, mine>, sort_of, tile_of, rondo::ask<read_work, work_done>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint32_t calls = 0;
 
   RONDO_HD void on(rondo::context& ctx, pass_on const& m) {

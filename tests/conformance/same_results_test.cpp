@@ -18,7 +18,7 @@ double real_sum(std::uint32_t n, std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("a cooperative handler computes the same on any number of lanes", "[G6]") {
+TEST_CASE("a handler of the whole team computes the same on any number of lanes", "[G6]") {
   auto const v = GENERATE(from_range(variants()));
   INFO(v.name);
   auto const rt = start(v.settings);

@@ -45,11 +45,11 @@ struct parcel_log {
   std::uint32_t values[16] = {};  // the first ones, in the order in which they were handled
 };
 
-template <bool Together>
+template <rondo::width W>
 struct porter_of {
   using messages = rondo::messages<parcel, crate, load, rondo::ask<collect, collected>, set_open, force,
                                    drop_all, stash_again, rondo::again, rondo::ask<read_parcels, parcel_log>>;
-  static constexpr bool cooperative = Together;
+  static constexpr auto width = W;
   std::uint32_t is_open = 0;
   std::uint32_t next[parcel_senders][256] = {};
   parcel_log log{};
@@ -106,8 +106,8 @@ struct porter_of {
     ++log.handled;
   }
 };
-struct porter : porter_of<false> {};
-struct porters_together : porter_of<true> {};
+struct porter : porter_of<RONDO_DEFAULT_WIDTH> {};
+struct porters_together : porter_of<rondo::width::whole_team> {};
 
 /// Stashes in on_start, where there is nothing to stash.
 struct stashes_at_start {

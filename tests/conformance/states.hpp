@@ -34,12 +34,12 @@ struct burst {};
 /// Asks for `again`, which only a flowing valve lists, and is shut before it comes.
 struct drip {};
 
-template <bool Together>
+template <rondo::width W>
 struct flowing;
-template <bool Together>
+template <rondo::width W>
 struct shut {
   using messages = rondo::messages<rondo::ask<turn_on, turns>, flush, rondo::ask<read_turns, turns>>;
-  static constexpr bool cooperative = Together;
+  static constexpr auto width = W;
   std::uint32_t times = 0, started = 0;
 
   RONDO_HD void on_start(rondo::context& ctx) {
@@ -49,11 +49,11 @@ struct shut {
   RONDO_HD void on(rondo::context& ctx, flush const& m);
   RONDO_HD turns on(rondo::context&, read_turns const&) { return {times, 0, started}; }
 };
-template <bool Together>
+template <rondo::width W>
 struct flowing {
   using messages = rondo::messages<turn_off, flush, drop, rondo::ask<read_flow, flow>,
                                    rondo::ask<read_turns, turns>, burst, drip, rondo::again>;
-  static constexpr bool cooperative = Together;
+  static constexpr auto width = W;
   std::uint64_t drops;
   std::uint32_t times_shut;
   double unused[3] = {};  // larger than the other state
@@ -73,32 +73,32 @@ struct flowing {
     if (ctx.team().leader()) drops = drops * 10 + amount;
   }
 };
-template <bool Together>
-struct valve_of : rondo::states<shut<Together>, flowing<Together>> {};
+template <rondo::width W>
+struct valve_of : rondo::states<shut<W>, flowing<W>> {};
 
-template <bool Together>
-RONDO_HD turns shut<Together>::on(rondo::context& ctx, turn_on const& m) {
-  valve_of<Together>::become(ctx, shut{});  // the last one counts
-  valve_of<Together>::become(ctx, flowing<Together>{m.sum, times});
+template <rondo::width W>
+RONDO_HD turns shut<W>::on(rondo::context& ctx, turn_on const& m) {
+  valve_of<W>::become(ctx, shut{});  // the last one counts
+  valve_of<W>::become(ctx, flowing<W>{m.sum, times});
   return {times, 0, started};  // this state is still there
 }
-template <bool Together>
-RONDO_HD void shut<Together>::on(rondo::context& ctx, flush const&) {
-  valve_of<Together>::become(ctx, flowing<Together>{0, times});
+template <rondo::width W>
+RONDO_HD void shut<W>::on(rondo::context& ctx, flush const&) {
+  valve_of<W>::become(ctx, flowing<W>{0, times});
   ctx.stash();
 }
-template <bool Together>
-RONDO_HD void flowing<Together>::on(rondo::context& ctx, turn_off const&) {
-  valve_of<Together>::become(ctx, shut<Together>{times_shut + 1});
+template <rondo::width W>
+RONDO_HD void flowing<W>::on(rondo::context& ctx, turn_off const&) {
+  valve_of<W>::become(ctx, shut<W>{times_shut + 1});
 }
-template <bool Together>
-RONDO_HD void flowing<Together>::on(rondo::context& ctx, drip const&) {
+template <rondo::width W>
+RONDO_HD void flowing<W>::on(rondo::context& ctx, drip const&) {
   ctx.again();
-  valve_of<Together>::become(ctx, shut<Together>{times_shut + 1});
+  valve_of<W>::become(ctx, shut<W>{times_shut + 1});
 }
 
-struct valve : valve_of<false> {};
-struct valve_together : valve_of<true> {};
+struct valve : valve_of<RONDO_DEFAULT_WIDTH> {};
+struct valve_together : valve_of<rondo::width::whole_team> {};
 static_assert(rondo::takes<valve, drop> && rondo::takes<valve, turn_on> && !rondo::takes<valve, turns>);
 
 }  // namespace conformance

@@ -86,7 +86,7 @@ struct thrower {
 struct throwers_together {
   using messages =
       rondo::messages<blow_odd, rondo::ask<blow_asked, count_is>, rondo::ask<read_count, count_is>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint64_t count = 7;
 
   RONDO_HD void on(rondo::context& ctx, blow_odd const&) {

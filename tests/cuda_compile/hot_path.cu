@@ -19,14 +19,12 @@ __global__ void mailbox_send(arena_ref const* arena, sender* from, actor_id to, 
 
 /// The owner reads the slot at the head of a ring, and returns it.
 __global__ void mailbox_take(arena_ref arena, actor_cell& cell, mail_ring_ref ring, std::uint64_t* out) {
-  if (!ring.committed(cell.head)) return;
-  *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(cell.head).payload);
+  if (!ring.committed(arena.owner(cell).head)) return;
+  *out = *reinterpret_cast<std::uint64_t const*>(ring.slot(arena.owner(cell).head).payload);
   priority_lists_ref{arena, cell, ring}.take_many(1);
 }
 
-__global__ void ready_push(arena_ref arena, std::uint32_t index, bool* out) {
-  *out = arena.ready(0).try_push(index);
-}
+__global__ void ready_push(arena_ref arena, std::uint32_t index) { arena.ready(0).push(index); }
 __global__ void ready_pop(arena_ref arena, std::uint32_t* out, bool* found) {
   std::uint32_t index = 0;
   *found = arena.ready(0).try_pop(index);

@@ -30,7 +30,7 @@ static_assert(rondo::type_id<rondo::message_header> == rondo::detail::fnv1a("ron
 
 struct listener {
   using messages = rondo::messages<told, rondo::ask<asked, answered>, spread, stream>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint64_t sum = 0;
   std::uint32_t failures = 0;
 

@@ -92,7 +92,10 @@ void draw(source& from, image const& about, list_of<Item> items, std::byte* data
   if (std::uint64_t{Stage::shapes_of_item(ctx.of_stage)} * stage.most() > 400)
     return;  // it would only take long
   memory const pixels(about.bytes());
-  auto const lanes = from.take<std::uint8_t>() % 2 == 0 ? 1u : 4u;
+  auto const way = from.take<std::uint8_t>();
+  auto const lanes = way % 2 == 0 ? 1u : 4u;
+  if (about.is_layer() && way / 2 % 2 == 0)  // no tile has samples yet
+    std::memset(layer_planes_at(about, pixels.data()).marks.of, 0, mark_bytes(about.width, about.height));
   exact_memory::draw<Shape>(stage, ctx.of_stage, about, pixels.data(), lanes);
 }
 

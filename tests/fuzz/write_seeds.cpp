@@ -137,6 +137,14 @@ void write_checkpoints(fs::path const& folder) {
     image.actors.push_back(actor);
   }
   write(folder / "two_actors", body_of(image));
+  auto& leader = image.actors.front();
+  leader.name.clear();
+  leader.mail.clear();
+  leader.followers.totals.resize(3);
+  leader.followers.states.resize(3 * leader.state_bytes.size());
+  leader.followers.latencies.assign(1, {.follower = 2, .bucket = 7, .count = 1});
+  image.actors.resize(1);
+  write(folder / "a_population", body_of(image));
 }
 
 std::string bytes_of(fs::path const& file) {

@@ -151,7 +151,7 @@ class owned_mail {
   void look() {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (word.ring() == 0) return;
-    sched_.adopt_ring(cell_, word);
+    sched_.adopt_ring(sched_.arena().owner(cell_), word);
     ring_ = sched_.arena().ring_at(word.ring());
   }
   bool has_ring() const { return ring_.slots != nullptr; }

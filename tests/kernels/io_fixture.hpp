@@ -59,7 +59,7 @@ struct io_fixture {
       owned_mail mail{owner, id};
       note n{};
       while (mail.try_take(n)) numbers.push_back(n.number);
-      actor_totals totals = arena.ref().cell(index).totals.own();
+      actor_totals totals = arena.ref().owner_of(index).totals.own();
       owner.release(index, totals);
     }
     return numbers;

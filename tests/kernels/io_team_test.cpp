@@ -194,7 +194,7 @@ TEST_CASE("a signal reaches its actor, and the ack reports an actor that is gone
   REQUIRE(f.signal(id, control_drain));
   REQUIRE(f.signal({id.index, 2}, control_drain, some_ack));
   CHECK(f.team().step(64) == 2);
-  CHECK(f.arena.ref().cell(id.index).control.load(memory_order::relaxed) ==
+  CHECK(f.arena.ref().owner_of(id.index).control.load(memory_order::relaxed) ==
         control_for(id.generation, control_drain));
   REQUIRE(f.events.size() == 1);
   CHECK(f.events[0].reason == errc::actor_gone);

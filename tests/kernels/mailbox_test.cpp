@@ -20,7 +20,7 @@ errc put(arena_ref const& arena, actor_id to, std::uint32_t sender, std::uint32_
          std::uint32_t count = 1, bool want_room = false, std::uint8_t priority = default_priority) {
   auto const r = rondo_test::reserve(arena, to, priority, count, want_room);
   if (r.status != errc::ok) return r.status;
-  if (priority != default_priority) announce_priority(arena.cell(to.index), r.ring, r.ticket, count);
+  if (priority != default_priority) announce_priority(arena.owner_of(to.index), r.ring, r.ticket, count);
   for (std::uint32_t i = 0; i < count; ++i) {
     note const n{sender, number + i};
     fill(r.ring, r.ticket + i, note_header(priority), &n, sizeof n);
@@ -134,7 +134,7 @@ void stress_mailbox(std::uint32_t slots, std::uint32_t capacity, std::uint32_t s
   CHECK(wrong == 0);
   CHECK(taken == senders * each);
   actor_totals last{};
-  REQUIRE(a.ref().cell(0).totals.try_read(last));
+  REQUIRE(a.ref().owner_of(0).totals.try_read(last));
 }
 
 }  // namespace

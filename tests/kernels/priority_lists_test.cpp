@@ -98,7 +98,7 @@ void against_reference(mail_case const& c) {
       auto const r = rondo_test::reserve(a.ref(), id, priority, 1, false);
       REQUIRE(r.status == (reference.size() < c.capacity ? errc::ok : errc::mailbox_full));  // exact
       if (r.status != errc::ok) continue;
-      if (priority != default_priority) announce_priority(a.ref().cell(0), r.ring, r.ticket, 1);
+      if (priority != default_priority) announce_priority(a.ref().owner_of(0), r.ring, r.ticket, 1);
       writing.push_back({r, {number++, priority, false}});
       reference.add(writing.back().s);
       if (!c.gaps) commit(0);
@@ -155,7 +155,7 @@ void stress_priority_lists(std::uint32_t slots, std::uint32_t capacity, std::uin
     auto& previous = last.try_emplace({got.sender, priority}, -1).first->second;
     wrong += previous >= std::int64_t{got.number};
     previous = got.number;
-    auto const waiting = (a.word(id).tail() - a.ref().cell(0).head) & ticket_mask;
+    auto const waiting = (a.word(id).tail() - a.ref().owner_of(0).head) & ticket_mask;
     too_many += waiting > capacity;
   }
   for (auto& t : threads) t.join();

@@ -115,7 +115,7 @@ struct fragile {
 /// Answers with the combined result of its lanes.
 struct crowd {
   using messages = rondo::messages<ask<get, sums>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   void on(context& ctx, get const&) {
     std::uint64_t mine = 0;
     for (auto const i : ctx.lanes(100)) mine += i;
@@ -211,7 +211,7 @@ class machine {
   }
   actor_totals totals(actor_id id) {
     actor_totals t{};
-    eventually([&] { return arena.ref().cell(id.index).totals.try_read(t); });
+    eventually([&] { return arena.ref().owner_of(id.index).totals.try_read(t); });
     return t;
   }
   bool at_rest(actor_id id) {

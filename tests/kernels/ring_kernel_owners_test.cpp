@@ -155,8 +155,9 @@ TEST_CASE("an actor is released although its signal was obeyed before the word s
       return !m.arena.word(id).has(actor_word::running | actor_word::signalled) && m.totals(id).handled == 1;
     });
     CHECK(let_go);
-    cell.control.fetch_or(control_inspect,
-                          memory_order::release);  // ends the loop of an owner that is stuck
+    m.arena.ref().owner(cell).control.fetch_or(
+        control_inspect,
+        memory_order::release);  // ends the loop of an owner that is stuck
   }
 }
 
@@ -176,8 +177,8 @@ TEST_CASE("signals race with an owner and with each other, and all are completed
     });
   for (auto& t : threads) t.join();
   CHECK(m.at_rest(id));
-  m.arena.ref().cell(0).control.fetch_or(control_inspect,
-                                         memory_order::release);  // frees an owner that is stuck
+  m.arena.ref().owner_of(0).control.fetch_or(control_inspect,
+                                             memory_order::release);  // frees an owner that is stuck
 }
 
 // Regression: on_start of the restarted state waited for the next message.

@@ -177,7 +177,7 @@ TEST_CASE("an actor that may not restart ends with its mail accounted for", "[ri
   CHECK(m.totals(id).dead == 4);
 }
 
-TEST_CASE("lanes of a team run a cooperative handler together", "[ring_kernel][G6]") {
+TEST_CASE("lanes of a team run a handler together", "[ring_kernel][G6]") {
   machine m{1};
   auto const id = m.launch<crowd>(0);
   team_shared shared{};

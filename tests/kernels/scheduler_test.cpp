@@ -132,8 +132,9 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
           continue;
         }
         actor_cell& cell = a.ref().cell(index);
+        owner_cell& own = a.ref().owner(cell);
         wrong += owners[index].fetch_add(1) != 0;
-        auto totals = cell.totals.own();
+        auto totals = own.totals.own();
         owned_mail mail{sched, ids[index]};
         note got{};
         for (auto quota = 1 + random.below(5); quota != 0 && mail.try_take(got); --quota) {
@@ -144,7 +145,7 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
         owners[index].fetch_sub(1);
         while (sched.release(index, totals).still_owned) {
           cell.word.fetch_and(~actor_word::signalled, memory_order::acq_rel);
-          obeyed += (cell.control.exchange(control_for(1, 0), memory_order::acquire) & control_inspect) != 0;
+          obeyed += (own.control.exchange(control_for(1, 0), memory_order::acquire) & control_inspect) != 0;
         }
       }
     });
@@ -172,7 +173,7 @@ void stress_scheduler(std::uint32_t start, std::uint32_t rings) {
   std::uint64_t accepted = 0, handled = 0;
   for (auto const& id : ids) {
     actor_totals t{};
-    REQUIRE(a.ref().cell(id.index).totals.try_read(t));
+    REQUIRE(a.ref().owner_of(id.index).totals.try_read(t));
     accepted += t.accepted;
     handled += t.handled;
   }
@@ -235,7 +236,7 @@ TEST_CASE_METHOD(one_actor, "signals to another generation are refused and leave
   CHECK_FALSE(sched.signal({0, id.generation + 1}, control_discard));
   CHECK_FALSE(sched.signal({0, id.generation + 64}, control_discard));
   CHECK_FALSE(sched.signal({7, 1}, control_discard));
-  CHECK((arena.ref().cell(0).control.load(memory_order::relaxed) & control_mask) == 0);
+  CHECK((arena.ref().owner_of(0).control.load(memory_order::relaxed) & control_mask) == 0);
   CHECK_FALSE(word().has(actor_word::signalled));
 }
 
@@ -252,7 +253,7 @@ TEST_CASE("a team keeps actors that it made ready itself, and shares them now an
     REQUIRE(sched.next(index));
     queued += tail.load(memory_order::relaxed) - before;
     REQUIRE(index == turn % 2);
-    auto totals = a.ref().cell(index).totals.own();
+    auto totals = a.ref().owner_of(index).totals.own();
     note got{};
     REQUIRE(owned_mail(sched, ids[index]).try_take(got));
     REQUIRE(post_note(sched, ids[1 - index], {}) == errc::ok);
@@ -272,7 +273,7 @@ TEST_CASE("a mail ring moves from actor to actor with the team, and is freed whe
   std::uint32_t index = 0;
   for (std::uint32_t turn = 0; turn < 30; ++turn) {
     REQUIRE(sched.next(index));
-    auto totals = a.ref().cell(index).totals.own();
+    auto totals = a.ref().owner_of(index).totals.own();
     note got{};
     REQUIRE(owned_mail(sched, ids[index]).try_take(got));
     REQUIRE(post_note(sched, ids[(turn + 1) % 16], {}) == errc::ok);
@@ -280,7 +281,7 @@ TEST_CASE("a mail ring moves from actor to actor with the team, and is freed whe
     CHECK(free.load(memory_order::relaxed) >= 6);
   }
   REQUIRE(sched.next(index));
-  auto totals = a.ref().cell(index).totals.own();
+  auto totals = a.ref().owner_of(index).totals.own();
   note got{};
   REQUIRE(owned_mail(sched, ids[index]).try_take(got));
   sched.release(index, totals);

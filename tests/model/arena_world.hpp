@@ -93,7 +93,7 @@ class owned_mail {
   bool try_take(note& out, std::uint8_t& priority) {
     actor_word const word{cell_.word.load(memory_order::acquire)};
     if (word.ring() == 0) return false;
-    sched_.adopt_ring(cell_, word);
+    sched_.adopt_ring(sched_.arena().owner(cell_), word);
     ring_ = sched_.arena().ring_at(word.ring());
     priority_lists_ref lists{sched_.arena(), cell_, ring_};
     std::uint32_t ticket = 0;

@@ -124,7 +124,7 @@ void pinned_between_others(execution& x) {
   team_world w{x, {.actors = 1, .rings = 2, .ring_slots = 2, .teams = 2, .heap_bytes = 1024}, ~0u};
   w.arena().cell(0).word.store(actor_word{actor_word::paused}.with(actor_word::queued_in(0)).bits(),
                                memory_order::relaxed);
-  w.arena().ready(0).try_push(0);
+  w.arena().ready(0).push(0);
   auto const id = launch_in<receiver>(w, 0, 2, 1, 2);
   auto const next = w.spec(0, 2, 3);
   auto& terminated = x.shared<atomic<std::uint32_t>>();
@@ -227,7 +227,7 @@ void signal_twice(execution& x) {
   x.thread("host", [&] {
     scheduler sched{w.arena()};
     x.require(sched.signal(id, control_activate), "it lives");
-    auto const& control = w.arena().cell(0).control;
+    auto const& control = w.arena().owner_of(0).control;
     while ((control.load(memory_order::relaxed) & control_mask) != 0)
       relax();  // forever, if it was forgotten
     w.arena().header().stop.store(1, memory_order::relaxed);

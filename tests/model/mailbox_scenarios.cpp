@@ -123,7 +123,7 @@ void serve_next(execution& x, scheduler& sched, ledger& book) {
   owned_mail mail{sched, index};
   note n{};
   while (mail.try_take(n)) book.enter(x, n);
-  auto totals = sched.arena().cell(index).totals.own();
+  auto totals = sched.arena().owner_of(index).totals.own();
   sched.release(index, totals);
 }
 

@@ -138,7 +138,7 @@ void submissions_end_once(execution& x) {
   x.require(w.ended.refused[1][7]-- == 1, "the other team's event came up once");
   w.check_that_each_ended_once();
   x.require(w.ended.in_mailbox[1][0] == 1, "a launch comes before the posts that follow it");
-  x.require((a.arena().cell(1).control.load(memory_order::relaxed) & control_inspect) != 0,
+  x.require((a.arena().owner_of(1).control.load(memory_order::relaxed) & control_inspect) != 0,
             "the signal arrived");
 }
 

@@ -6,39 +6,57 @@ namespace model {
 
 namespace {
 
-/// Two pushers and two poppers of a queue of two entries, across the overflow of its positions.
-void ready_queue_two_by_two(execution& x) {
+/// A queue of two or four entries, across the overflow of its positions, for three actors.
+struct small_queue {
   struct shared_queue {
     ready_positions positions;
-    ready_entry entries[2];
+    ready_entry entries[4];
     std::uint32_t
         seen[3];  // every thread that pops an actor writes here: two threads that pop the same one race
     std::uint32_t left_by_pusher[3];
+    team_shared lanes;
   };
-  auto& q = x.shared<shared_queue>();
-  std::uint32_t const first = ~0u;
-  q.positions.head.store(first, memory_order::relaxed);
-  q.positions.tail.store(first, memory_order::relaxed);
-  for (std::uint32_t i = 0; i < 2; ++i)
-    q.entries[(first + i) & 1].sequence.store(first + i - ((first + i) & 1), memory_order::relaxed);
-  std::uint32_t popped = 0;
-  auto const push = [&](std::uint32_t actor) {
+
+  explicit small_queue(execution& in, std::uint32_t entries = 2)
+      : x(in), q(in.shared<shared_queue>()), size(entries) {
+    std::uint32_t const first = ~0u;
+    q.positions.head.store(first, memory_order::relaxed);
+    q.positions.tail.store(first, memory_order::relaxed);
+    for (std::uint32_t p = first; p != first + size; ++p)
+      q.entries[p & (size - 1)].sequence.store(p - (p & (size - 1)), memory_order::relaxed);
+  }
+  ready_queue_ref ref() { return {&q.positions, q.entries, size}; }
+  void push(std::uint32_t actor) {
     q.left_by_pusher[actor] = actor + 10;
-    while (!ready_queue_ref{&q.positions, q.entries, 2}.try_push(actor)) relax();
-  };
-  auto const pop = [&] {
+    ref().push(actor);
+  }
+  void note_popped(std::uint32_t actor) {
+    x.require(actor < 3 && q.left_by_pusher[actor] == actor + 10,
+              "what was pushed comes out, and its pusher's writes");
+    x.require(q.seen[actor]++ == 0, "each once");
+    ++popped;
+  }
+  void pop_all() {
     while (popped < 3) {
       std::uint32_t actor = 0;
-      if (!ready_queue_ref{&q.positions, q.entries, 2}.try_pop(actor)) {
+      if (ref().try_pop(actor))
+        note_popped(actor);
+      else
         relax();
-        continue;
-      }
-      x.require(actor < 3 && q.left_by_pusher[actor] == actor + 10,
-                "what was pushed comes out, and its pusher's writes");
-      x.require(q.seen[actor]++ == 0, "each once");
-      ++popped;
     }
-  };
+  }
+
+  execution& x;
+  shared_queue& q;
+  std::uint32_t const size;
+  std::uint32_t popped = 0;
+};
+
+/// Two pushers and two poppers.
+void ready_queue_two_by_two(execution& x) {
+  small_queue q{x};
+  auto const push = [&](std::uint32_t actor) { q.push(actor); };
+  auto const pop = [&] { q.pop_all(); };
   x.thread("pusher 0", [&] {
     push(0);
     push(1);
@@ -46,6 +64,54 @@ void ready_queue_two_by_two(execution& x) {
   x.thread("pusher 1", [&] { push(2); });
   x.thread("popper 0", pop);
   x.thread("popper 1", pop);
+  x.run();
+}
+
+/// Lanes that take what is in front, up to the first actor that they do not take, beside a pusher and a popper.
+void ready_queue_by_lanes(execution& x) {
+  small_queue q{x};
+  q.push(0);
+  q.push(1);
+  for (std::uint32_t l = 0; l < 3; ++l)
+    x.thread("lane", [&, l] {
+      team const t{0, l, 3, q.q.lanes};
+      std::uint32_t actor = 0;
+      if (!q.ref().try_pop_by_lanes(t, actor, [](std::uint32_t a) { return a != 2; })) return;
+      x.require(actor != 2, "only what the lanes take");
+      q.note_popped(actor);
+    });
+  x.thread("pusher", [&] { q.push(2); });
+  x.thread("popper", [&] { q.pop_all(); });
+  x.run();
+}
+
+/// Lanes do not take what stands behind an actor that they leave.
+void lanes_stop(execution& x) {
+  small_queue q{x, 4};
+  for (std::uint32_t actor = 0; actor < 3; ++actor) q.push(actor);
+  for (std::uint32_t l = 0; l < 4; ++l)
+    x.thread("lane", [&, l] {
+      team const t{0, l, 4, q.q.lanes};
+      std::uint32_t actor = 0;
+      if (q.ref().try_pop_by_lanes(t, actor, [](std::uint32_t a) { return a != 1; })) q.note_popped(actor);
+    });
+  x.thread("popper", [&] { q.pop_all(); });
+  x.run();
+}
+
+/// Lanes of which one takes positions for all (hardware::take_number): each puts its actor where it belongs, in any
+/// order, beside another pusher and poppers.
+void pushed_together(execution& x) {
+  small_queue q{x};
+  auto const ref = q.ref();
+  auto const first = q.q.positions.tail.fetch_add(2, memory_order::relaxed);
+  for (std::uint32_t actor = 0; actor < 2; ++actor)
+    x.thread("lane", [&, actor] {
+      q.q.left_by_pusher[actor] = actor + 10;
+      ref.put(first + actor, actor);
+    });
+  x.thread("pusher", [&] { q.push(2); });
+  x.thread("popper", [&] { q.pop_all(); });
   x.run();
 }
 
@@ -123,7 +189,7 @@ void urgent_batch(execution& x) {
     sender from;
     while ((batch = reserve(w.arena(), id, 255, 2, false, from)).status != errc::ok) relax();
     if (from.spare_ring != 0) push_free_ring(w.arena(), from.spare_ring);
-    announce_priority(w.arena().cell(0), batch.ring, batch.ticket, 2);
+    announce_priority(w.arena().owner_of(0), batch.ring, batch.ticket, 2);
     is_reserved.store(1, memory_order::release);
     write(1);
   });
@@ -190,14 +256,14 @@ void urgent_while_running(execution& x) {
     note n{};
     x.require(mail.try_take(n), "two were there before");
     ordinary_taken = n.sender == 0;
-    auto totals = w.arena().cell(index).totals.own();
+    auto totals = w.arena().owner_of(index).totals.own();
     sched.release(index, totals);
   });
   x.thread("other team", [&] {
     scheduler sched{w.arena()};
     std::uint32_t index = 0;
     if (!sched.next(index)) return;
-    auto totals = w.arena().cell(index).totals.own();
+    auto totals = w.arena().owner_of(index).totals.own();
     sched.release(index, totals);  // without taking any mail
   });
   x.thread("sender", [&] {
@@ -217,6 +283,13 @@ std::vector<scenario> queue_scenarios() {
   return {
       {"ready_queue", "two pushers, two poppers: each actor comes out once, with its pusher's writes",
        ready_queue_two_by_two, bounds{2, 1}, bounds{1, 1}},
+      {"ready_queue_by_lanes",
+       "lanes that take several at once: each actor comes out once, and none that they leave",
+       ready_queue_by_lanes, bounds{2, 1}, bounds{1, 0}},
+      {"lanes_stop", "the same of lanes that leave the second actor, and so do not take the third",
+       lanes_stop, bounds{2, 1}, bounds{1, 0}},
+      {"pushed_together", "actors of lanes that take their positions at once: each comes out once",
+       pushed_together, bounds{2, 1}, bounds{1, 1}},
       {"free_rings", "a ring has one holder, who sees what the last one left", free_rings, bounds{2, 1},
        bounds{1, 1}},
       {"late_arrivals", "no ordinary note overtakes an urgent one that was sent before the owner looked",

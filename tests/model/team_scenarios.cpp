@@ -206,7 +206,7 @@ void stop_word(execution& x) {
   x.run();
   auto const& cell = w.arena().cell(0);
   actor_word const word{cell.word.load(memory_order::relaxed)};
-  auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+  auto const waiting = word.ring() == 0 ? 0 : (word.tail() - w.arena().owner(cell).head) & ticket_mask;
   x.require(!word.has(actor_word::running), "nobody owns the actor");
   x.require(accepted == w.totals(0).handled + waiting, "accepted = handled + waiting");
 }

@@ -57,12 +57,12 @@ struct team_world : arena_world {
   /// The counters at some moment, possibly while a team publishes them.
   actor_totals totals_seen(std::uint32_t index) const {
     actor_totals t;
-    while (!arena().cell(index).totals.try_read(t)) relax();
+    while (!arena().owner_of(index).totals.try_read(t)) relax();
     return t;
   }
   actor_totals totals(std::uint32_t index) const {
     actor_totals t;
-    execution_.require(arena().cell(index).totals.try_read(t), "totals are whole when all rest");
+    execution_.require(arena().owner_of(index).totals.try_read(t), "totals are whole when all rest");
     return t;
   }
   /// G1; nobody owns the actor; and W4: every queued actor is marked, and every marked actor is queued.

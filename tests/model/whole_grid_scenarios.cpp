@@ -101,7 +101,7 @@ struct whole_grid : team_world {
   void use(std::uint32_t submitted) const {
     auto const& cell = arena().cell(0);
     actor_word const word{cell.word.load(memory_order::relaxed)};
-    auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+    auto const waiting = word.ring() == 0 ? 0 : (word.tail() - arena().owner(cell).head) & ticket_mask;
     auto& book = reinterpret_cast<receiver*>(arena().state(cell))->book;
     x().require(book.taken + waiting == submitted, "what was submitted before is in the mailbox");
     x().require(!word.has(actor_word::running), "nobody runs it");
@@ -156,7 +156,7 @@ void a_pinned_team_takes_a_batch(execution& x) {
     x.require(w.comes_true(w.request(request_kind::pause)), "the grid runs until it is told to end");
     auto const& cell = w.arena().cell(0);
     actor_word const word{cell.word.load(memory_order::relaxed)};
-    auto const waiting = word.ring() == 0 ? 0 : (word.tail() - cell.head) & ticket_mask;
+    auto const waiting = word.ring() == 0 ? 0 : (word.tail() - w.arena().owner(cell).head) & ticket_mask;
     x.require(w.next_note + waiting == 5, "each note is handled, or waits");
     w.request(request_kind::run);
     w.request(request_kind::end);

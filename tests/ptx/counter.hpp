@@ -37,7 +37,7 @@ struct summand {
 };
 struct adder {
   using messages = rondo::messages<rondo::ask<summand, total>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   RONDO_HD void on(rondo::context& ctx, summand const& m) {
     std::uint64_t mine = 0;
     for (auto i : ctx.lanes(m.up_to)) mine += i;
@@ -45,6 +45,29 @@ struct adder {
   }
 };
 
-RONDO_MODULE(counters, counter, adder)
+/// Lanes that come together, and by two ways, each take a number of one of two counters.
+struct take_numbers {
+  std::uint32_t rounds;
+};
+struct dispenser {
+  using messages = rondo::messages<rondo::ask<take_numbers, total>>;
+  static constexpr auto width = rondo::width::whole_team;
+  rondo::atomic<std::uint32_t> next[2];
+
+  RONDO_HD void on(rondo::context& ctx, take_numbers const& m) {
+    std::uint64_t sum = 0;  // of the numbers' squares
+    for (std::uint32_t round = 0; round < m.rounds; ++round) {
+      std::uint64_t number = 0;
+      if ((ctx.team().lane() + round) % 4 == 0)
+        number = rondo::hardware::take_number(next[0]);
+      else
+        number = rondo::hardware::take_number(next[ctx.team().lane() % 3 == 0]);
+      sum += number * number;
+    }
+    ctx.reply(total{ctx.team().sum(sum)});
+  }
+};
+
+RONDO_MODULE(counters, counter, adder, dispenser)
 
 }  // namespace ptx_counter

@@ -59,6 +59,22 @@ TEST_CASE("ptx: a counter answers what it was told, also where warps are late", 
   }
 }
 
+TEST_CASE("ptx: lanes that take numbers together get each number once", "[ptx][device]") {
+  for (auto const& [settings, name] : variants()) {
+    INFO(name);
+    constexpr std::uint32_t rounds = 12;
+    std::uint64_t taken[2] = {}, squares = 0;
+    for (std::uint32_t round = 0; round < rounds; ++round)
+      for (std::uint32_t lane = 0; lane < settings.lanes; ++lane) {
+        auto const number = taken[(lane + round) % 4 != 0 && lane % 3 == 0]++;
+        squares += number * number;
+      }
+    auto const rt = start(settings);
+    auto const d = rt->launch<dispenser>("dispenser");
+    REQUIRE(d.ask(take_numbers{rounds}, patience, rondo::block).value().value == squares);
+  }
+}
+
 TEST_CASE("ptx: a file of another module is refused", "[ptx][device]") {
   rondo::config c;
   c.teams = c.pinned_teams = 1;

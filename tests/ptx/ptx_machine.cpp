@@ -62,7 +62,7 @@ queue_pair_ref<prompt_bus> ptx_machine::queues(std::uint32_t submissions, std::u
 void ptx_machine::launch(rondo::grid<bus> const& g) {
   std::lock_guard lock(mutex_);
   if (!fault_.empty()) throw std::runtime_error(fault_);
-  std::memset(static_cast<void*>(g.state), 0, sizeof *g.state);
+  g.state->reset();
   arena_ref{g.arena}.header().stop.store(
       0, memory_order::relaxed);  // relaxed: starting the threads publishes it
   grid_ = std::make_shared<ptx::grid>(*code_, code_->find_entry("run_grid"), fit_.blocks(),

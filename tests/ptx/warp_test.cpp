@@ -157,6 +157,31 @@ redux.sync.add.u32 %r4, %r1, %r5;
 cvt.u64.u32 %rd9, %r4;)")[2] == 240);
 }
 
+TEST_CASE("lanes may wait for all while some of these still meet by themselves", "[ptx]") {
+  // Lane 2 waits for lane 0, which comes from far, while the others wait for both.
+  auto const found = run_kernel(std::string(R"(
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+setp.eq.u32 %p2, %r1, 2;
+mov.u64 %rd9, 0;
+@%p1 bra far;
+@!%p2 bra all;
+two:
+redux.sync.add.u32 %r4, %r1, 5;
+cvt.u64.u32 %rd9, %r4;
+all:
+bar.warp.sync -1;
+bra.uni store;
+far:
+add.u32 %r3, %r1, 1;
+bra.uni two;
+store:
+)") + store_result);
+  CHECK(found[0] == 2);
+  CHECK(found[1] == 0);
+  CHECK(found[2] == 2);
+}
+
 TEST_CASE("masks and meetings that a GPU does not define are errors that name both places", "[ptx]") {
   std::string const odd = "mov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 1;\n";
   CHECK_THAT(error_of("bar.warp.sync 1;"),
@@ -169,6 +194,11 @@ TEST_CASE("masks and meetings that a GPU does not define are errors that name bo
       error_of(odd + "@%p1 bra other;\nbar.warp.sync -1;\nret;\nother:\nvote.sync.any.pred %p2, %p1, -1;"),
       Contains("waits with another mask or elsewhere") && Contains("vote.sync.any") &&
           Contains("bar.warp.sync"));
+  // Lane 1 waits for lane 2, lane 2 for lane 3, and lane 3 for lane 1.
+  CHECK_THAT(error_of("mov.u32 %r1, %tid.x;\nshl.b32 %r2, 1, %r1;\nadd.u32 %r3, %r1, 1;\n"
+                      "setp.eq.u32 %p1, %r3, 4;\nselp.u32 %r3, 1, %r3, %p1;\nshl.b32 %r3, 1, %r3;\n"
+                      "or.b32 %r2, %r2, %r3;\nbar.warp.sync %r2;"),
+             Contains("waits with another mask or elsewhere"));
   CHECK_THAT(error_of(odd + "@%p1 bra other;\nbar.warp.sync -1;\nret;\nother:\nbar.sync 0;"),
              Contains("waits for"));
   CHECK_THAT(error_of("shfl.sync.idx.b32 %r1, %r2, 5, 31, 1;", 1),

@@ -12,6 +12,7 @@ add_executable(test_checkpoint
   checkpoint_apart_test.cpp
   checkpoint_kill_test.cpp
   checkpoint_notes_test.cpp
+  checkpoint_population_test.cpp
   checkpoint_refusal_test.cpp
   checkpoint_test.cpp
   durable_file_test.cpp)

@@ -6,6 +6,7 @@
 
 #include "runtime/checkpoint.hpp"
 #include "runtime/lifecycle.hpp"
+#include "runtime/population/refs_of.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/replay.hpp"
 #include "runtime/state/checkpoint_file.hpp"
@@ -244,6 +245,26 @@ TEST_CASE("to the actors of a checkpoint, those that are saved apart have ended"
   REQUIRE_FALSE(c.tell(note{9}, rondo::tell_options{}, rondo::block));
   REQUIRE(eventually([&] { return got_by(c).notes == 1; }));
   CHECK(successor.ask(question{}, 10s, rondo::block).value().value == 0);
+}
+
+TEST_CASE("one of a population that has asked an actor that is left out hears of its end",
+          "[checkpoint][addresses]") {
+  scratch s;
+  {
+    auto const rt = begin();
+    auto const asleep = rt->launch<apart>("apart", {.active = false});
+    auto const crowd = rt->launch_many<correspondent>(9);
+    REQUIRE_FALSE(crowd[4].tell(write_to{asleep.id()}, rondo::tell_options{}, rondo::block));
+    REQUIRE(eventually([&] { return rondo::inspect(asleep, rondo::block).value().now.waiting == 1; }));
+    rondo::checkpoint(*rt, s.file);
+  }
+  auto const rt = begin();
+  rondo::restore(*rt, s.file);
+  auto const crowd = rondo::refs_of<correspondent>(*rt);
+  REQUIRE(crowd.size() == 9);
+  REQUIRE(eventually([&] { return got_by(crowd[4]).rejections == 1 && got_by(crowd[4]).ends == 1; }));
+  CHECK(got_by(crowd[3]).rejections == 0);
+  CHECK(at_rest(*rt).dead_letters == 0);
 }
 
 // Regression: cells that were free when the checkpoint was written began again at the first generation.

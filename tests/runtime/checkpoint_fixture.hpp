@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <boost/crc.hpp>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -43,6 +45,26 @@ inline void overwrite_bytes(std::filesystem::path const& file, std::string const
   out << bytes;
 }
 
+/// Of a checkpoint's file.
+inline constexpr std::size_t head_bytes = 40;
+
+inline void put64(std::string& bytes, std::size_t at, std::uint64_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+inline std::uint64_t crc64(std::string const& bytes, std::size_t from, std::size_t count) {
+  boost::crc_optimal<64, 0x42f0'e1eb'a9ea'3693, ~0ull, ~0ull, true, true> crc;
+  crc.process_bytes(bytes.data() + from, count);
+  return crc.checksum();
+}
+
+/// Recomputes the head of a checkpoint's file for the changed body.
+inline void mend_head(std::string& bytes) {
+  put64(bytes, 16, bytes.size() - head_bytes);
+  put64(bytes, 24, crc64(bytes, head_bytes, bytes.size() - head_bytes));
+  put64(bytes, 32, crc64(bytes, 0, 32));
+}
+
 /// The text of the exception, or an empty text if there is none.
 template <class Action>
 std::string error_of(Action action) {
@@ -73,10 +95,10 @@ void tell_eagerly(rondo::actor_ref<Behaviour> const& to, Message const& m, rondo
   }
 }
 
-/// The telemetry at a moment when no message waits and all are accounted for.
-inline rondo::telemetry at_rest(rondo::runtime& rt) {
+/// The telemetry at a moment when `waiting` messages wait and all are accounted for.
+inline rondo::telemetry at_rest(rondo::runtime& rt, std::uint64_t waiting = 0) {
   rondo::telemetry t;
-  if (!eventually([&] { return t = rt.snapshot(), t.waiting == 0 && t.conserved(); }))
+  if (!eventually([&] { return t = rt.snapshot(), t.waiting == waiting && t.conserved(); }))
     throw std::runtime_error("not at rest: " + std::to_string(t.waiting) + " messages wait" +
                              (t.conserved() ? "" : ", and the counters are not conserved"));
   return t;

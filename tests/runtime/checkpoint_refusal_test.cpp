@@ -1,7 +1,6 @@
 // Damaged, foreign and unsuitable checkpoints are refused, and failed writes leave the old file.
 #include <sys/resource.h>
 
-#include <boost/crc.hpp>
 #include <csignal>
 #include <cstring>
 
@@ -12,8 +11,6 @@
 using namespace checkpoint_test;
 
 namespace {
-
-constexpr std::size_t head_bytes = 40;
 
 bool contains(std::string const& text, std::string const& part) {
   return text.find(part) != std::string::npos;
@@ -36,23 +33,6 @@ void require_refused(rondo::runtime& rt, std::filesystem::path const& file, std:
   REQUIRE(contains(error, file.string()));
   REQUIRE(contains(error, why));
   REQUIRE(rt.list().empty());
-}
-
-void put64(std::string& bytes, std::size_t at, std::uint64_t value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
-}
-
-std::uint64_t crc64(std::string const& bytes, std::size_t from, std::size_t count) {
-  boost::crc_optimal<64, 0x42f0'e1eb'a9ea'3693, ~0ull, ~0ull, true, true> crc;
-  crc.process_bytes(bytes.data() + from, count);
-  return crc.checksum();
-}
-
-/// Recomputes the head for the changed body.
-void mend_head(std::string& bytes) {
-  put64(bytes, 16, bytes.size() - head_bytes);
-  put64(bytes, 24, crc64(bytes, head_bytes, bytes.size() - head_bytes));
-  put64(bytes, 32, crc64(bytes, 0, 32));
 }
 
 /// Temporarily lowers the largest file size of this process, which must get an error instead of a signal.

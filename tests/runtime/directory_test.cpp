@@ -71,11 +71,13 @@ TEST_CASE("many actors are added at once, or none", "[directory]") {
   CHECK(d.free_cells(0) == 9);
   std::vector<rondo::launch_spec> specs(9);
   std::vector<rondo::launch_spec> too_many(10);
-  CHECK(d.add_many(1, 64, {}, 32, too_many) == errc::actor_limit);
-  CHECK(d.add_many(1, 1 << 14, {}, 32, specs) == errc::out_of_memory);
+  std::vector<std::uint32_t> const capacities = {32, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  CHECK(d.add_many(1, 64, {}, capacities, too_many) == errc::actor_limit);
+  CHECK(d.add_many(1, 1 << 14, {}, capacities, specs) == errc::out_of_memory);
   CHECK(d.alive() == 1);
   CHECK(d.free_cells(0) == 9);
-  REQUIRE(d.add_many(1, 64, {.reserve = {.slots = 2}, .batch = 7}, 32, specs) == errc::ok);
+  REQUIRE(d.add_many(1, 64, {.reserve = {.slots = 2}, .batch = 7}, capacities, specs) == errc::ok);
+  for (std::size_t i = 0; i < specs.size(); ++i) CHECK(specs[i].capacity == capacities[i]);
   std::set<std::uint32_t> cells;
   std::set<std::uint64_t> states;
   for (auto const& s : specs) {

@@ -21,7 +21,7 @@ TEST_CASE("emulated: messages keep their order and are conserved when the bus is
   }
 }
 
-TEST_CASE("emulated: all lanes of a team run a cooperative handler", "[emulated][G6]") {
+TEST_CASE("emulated: all lanes of a team run a handler together", "[emulated][G6]") {
   test_device d{{.lanes = 3}};
   auto const to = d.launch(0, 8, adds);
   for (std::uint32_t n = 0; n < 20; ++n) REQUIRE(d.ask(to, note{0, n}, n) == errc::ok);
@@ -150,8 +150,8 @@ TEST_CASE("emulated: an actor whose counters always change does not keep the dev
   REQUIRE(d->launch(kept) == errc::ok);
   for (std::uint32_t i = 1; i <= 2; ++i) REQUIRE(d.tell_patiently(kept.id, note{1, i}));
   REQUIRE(eventually([&] { return d.look(kept.id).waiting == 2; }));
-  auto& of_busy = d->arena().cell(busy.index).totals;
-  auto& of_kept = d->arena().cell(kept.id.index).totals;
+  auto& of_busy = d->arena().owner_of(busy.index).totals;
+  auto& of_kept = d->arena().owner_of(kept.id.index).totals;
   std::atomic<bool> publishing{false}, done{false};
   std::thread team([&] {
     of_busy.publish(of_busy.own(), [&] {
@@ -238,9 +238,10 @@ TEST_CASE("emulated: a lost message is noticed, because waiting messages are cou
   REQUIRE(d->at_safepoint(10s, arena_access::writes, [&](arena_ref const& arena) {
     actor_cell& cell = arena.cell(s.id.index);
     actor_word const word{cell.word.load(memory_order::acquire)};
-    scheduler{arena}.adopt_ring(cell, word);
+    scheduler{arena}.adopt_ring(arena.owner(cell), word);
     auto const ring = arena.ring_at(word.ring());
-    priority_lists_ref{arena, cell, ring}.take(cell.head);  // simulates an owner that forgets to count
+    priority_lists_ref{arena, cell, ring}.take(
+        arena.owner(cell).head);  // simulates an owner that forgets to count
   }));
   CHECK(moment().waiting == 4);
   CHECK_FALSE(moment().conserved());

@@ -41,7 +41,7 @@ struct listener {
 /// All lanes add up their shares.
 struct adder {
   using messages = rondo::messages<rondo::ask<note, report>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   void on(context& ctx, note const& m) {
     std::uint32_t mine = 0;
     for (auto i : ctx.lanes(m.number)) mine += i;

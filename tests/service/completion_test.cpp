@@ -30,6 +30,11 @@ std::string offered(std::filesystem::path const& folder, std::string const& type
            "case $1 in\n"
            "  list) printf 'actor  behaviour\\n%s  x\\nclicks  x\\nnorth:gate:2  x\\n' '$(touch${IFS}ran)' "
            ";;\n"
+           "  run)\n"
+           "    case $2 in\n"
+           "      pagerank) printf 'Options:\\n  --damping 0..1  a part\\n' ;;\n"
+           "      *) printf 'Subcommands:\\n  agents    fly\\n  pagerank  rank\\n' ;;\n"
+           "    esac ;;\n"
            "  describe) printf '%s\\n  add  8\\n' 'ns::`touch${IFS}ran`' ;;\n"
            "esac\n";
   }
@@ -54,6 +59,14 @@ TEST_CASE("completion offers names of actors and messages, and executes nothing 
   CHECK(offered(folder, "ask ").find("touch") != std::string::npos);
   CHECK(offered(folder, "launch name ").find("touch") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "ran"));
+}
+
+TEST_CASE("completion offers the commands of a command, and their options", "[completion]") {
+  rondo_test::scratch_directory const scratch("completion");
+  auto const& folder = scratch.directory;
+  CHECK(offered(folder, "run pa") == "pagerank\n");
+  CHECK(offered(folder, "run ") == "agents\npagerank\n");
+  CHECK(offered(folder, "run pagerank --d") == "--damping\n");
 }
 
 TEST_CASE("completion knows words that bash splits at colons and equals signs", "[completion]") {

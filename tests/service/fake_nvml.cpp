@@ -3,6 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/service/monitor/nvml_types.hpp"
+
+using namespace rondo::service;
+
 namespace {
 int number(void* device) { return *static_cast<int*>(device); }
 int numbers[] = {0, 1};
@@ -22,18 +26,18 @@ int nvmlDeviceGetName(void* device, char* name, unsigned bytes) {
   std::strncpy(name, number(device) == 0 ? "Fake H1" : "Fake H2", bytes);
   return 0;
 }
-int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates) {
+int nvmlDeviceGetUtilizationRates(void* device, nvml_utilization* rates) {
   if (number(device) != 0) return not_supported;
-  return rates[0] = 73, rates[1] = 11, 0;
+  return *rates = {.gpu = 73, .memory = 11}, 0;
 }
-int nvmlDeviceGetMemoryInfo(void*, unsigned long long* memory) {
-  return memory[0] = 8ull << 30, memory[1] = 5ull << 30, memory[2] = 3ull << 30, 0;
+int nvmlDeviceGetMemoryInfo(void*, nvml_memory* memory) {
+  return *memory = {.total = 8ull << 30, .free = 5ull << 30, .used = 3ull << 30}, 0;
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 61, 0; }
 int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   return number(device) == 0 ? (*milliwatts = 123456, 0) : not_supported;
 }
 int nvmlDeviceGetPcieThroughput(void*, int counter, unsigned* kilobytes) {
-  return *kilobytes = counter == 1 ? 2000 : 500, 0;
+  return *kilobytes = counter == nvml_pcie_rx ? 2000 : 500, 0;
 }
 }

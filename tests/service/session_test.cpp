@@ -8,17 +8,16 @@
 
 using namespace rondo_test;
 namespace wire = rondo::wire;
-namespace service = rondo::service;
 
 namespace {
 
-using clock_type = service::service_core::clock;
+using clock_type = rondo::service::service_core::clock;
 
 /// The clock of the sessions. It only moves when a test moves it.
 clock_type::time_point time_of_test{std::chrono::hours(1)};
 
 /// A client that has sent everything in advance, and takes every answer while `takes` is set.
-class scripted_transport final : public service::transport {
+class scripted_transport final : public rondo::service::transport {
  public:
   std::string to_read{}, written{};
   bool takes = true, gone = false;
@@ -74,22 +73,23 @@ struct connections {
     core->abandon_all();
     core->network.poll();  // runs cancelled handlers
   }
-  std::uint64_t drops(service::drop_reason why) const {
+  std::uint64_t drops(rondo::service::drop_reason why) const {
     return core->counters.dropped[static_cast<std::size_t>(why)].load();
   }
 
   std::unique_ptr<rondo::runtime> rt = start_basics({.device = "cpu", .teams = 1});
-  std::shared_ptr<service::service_core> core = std::make_shared<service::service_core>(*rt);
+  std::shared_ptr<rondo::service::service_core> core = std::make_shared<rondo::service::service_core>(*rt);
 };
 
 struct one_client {
   explicit one_client(connections& all, bool greets = true)
       : core(*all.core),
-        it(std::make_shared<service::session>(all.core, std::unique_ptr<service::transport>(line),
-                                              rondo::client_address{"a test", "a test"}, false)) {
+        it(std::make_shared<rondo::service::session>(all.core,
+                                                     std::unique_ptr<rondo::service::transport>(line),
+                                                     rondo::client_address{"a test", "a test"}, false)) {
     core.sessions.insert(it);
-    auto& b = service::frame_builder();
-    if (greets) append(service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));
+    auto& b = rondo::service::frame_builder();
+    if (greets) append(rondo::service::request_frame(b, 1, wire::Createhello(b, wire::protocol_version)));
     it->start();
   }
 
@@ -99,8 +99,8 @@ struct one_client {
   /// Requests that are answered at once, because the actor does not exist.
   void append_requests(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      auto& b = service::frame_builder();
-      append(service::request_frame(b, 2 + i, wire::Createfind(b, b.CreateString("nobody"))));
+      auto& b = rondo::service::frame_builder();
+      append(rondo::service::request_frame(b, 2 + i, wire::Createfind(b, b.CreateString("nobody"))));
     }
   }
   /// One iteration of the network thread; returns the number of handled requests.
@@ -116,9 +116,9 @@ struct one_client {
   }
   bool was_told(std::string_view text) const { return line->written.find(text) != std::string::npos; }
 
-  service::service_core& core;
+  rondo::service::service_core& core;
   scripted_transport* line = new scripted_transport;
-  std::shared_ptr<service::session> it;
+  std::shared_ptr<rondo::service::session> it;
 };
 
 }  // namespace
@@ -218,7 +218,7 @@ TEST_CASE("a silent client is dropped after its time limit, and not before", "[s
   all.core->look_at_clock(time_of_test + 51ms);
   REQUIRE(silent.it->ended());
   REQUIRE(silent.was_told("did not say hello in time"));
-  REQUIRE(all.drops(service::drop_reason::idle) == 1);
+  REQUIRE(all.drops(rondo::service::drop_reason::idle) == 1);
 }
 
 TEST_CASE("no byte that a stranger sends moves the limit for its hello", "[service][session]") {
@@ -261,7 +261,7 @@ TEST_CASE("a client with an incomplete request is dropped after its time limit, 
     all.core->look_at_clock(time_of_test + 51ms);
     REQUIRE(slow.it->ended());
     REQUIRE(slow.was_told("did not arrive completely in time"));
-    REQUIRE(all.drops(service::drop_reason::idle) == 1);
+    REQUIRE(all.drops(rondo::service::drop_reason::idle) == 1);
   }
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("a client that does not read responses is dropped after its time limit
   REQUIRE_FALSE(slow.it->ended());
   all.core->look_at_clock(time_of_test + 51ms);
   REQUIRE(slow.it->ended());
-  REQUIRE(all.drops(service::drop_reason::slow_reader) == 1);
+  REQUIRE(all.drops(rondo::service::drop_reason::slow_reader) == 1);
 }
 
 TEST_CASE("a client that reads its responses byte by byte is dropped like one that reads none",
@@ -296,7 +296,7 @@ TEST_CASE("a client that reads its responses byte by byte is dropped like one th
     all.core->look_at_clock(time_of_test);
   }
   REQUIRE(slow.it->ended() == (at_once == 1));
-  REQUIRE(all.drops(service::drop_reason::slow_reader) == (at_once == 1));
+  REQUIRE(all.drops(rondo::service::drop_reason::slow_reader) == (at_once == 1));
 }
 
 TEST_CASE("dropped clients are logged individually up to ten a second per reason, then counted",
@@ -310,7 +310,7 @@ TEST_CASE("dropped clients are logged individually up to ten a second per reason
     c.line->tell_readable();
   };
   for (int i = 0; i < 100; ++i) drop_one();
-  REQUIRE(all.drops(service::drop_reason::malformed) == 100);
+  REQUIRE(all.drops(rondo::service::drop_reason::malformed) == 100);
   REQUIRE(lines.size() == 10);
   all.core->look_at_clock(time_of_test += 999ms);
   REQUIRE(lines.size() == 10);

@@ -19,7 +19,6 @@
 #include "tests/scratch_directory.hpp"
 
 using namespace rondo_test;
-namespace service = rondo::service;
 namespace asio = boost::asio;
 
 namespace {
@@ -30,7 +29,8 @@ class meeting {
   meeting(bool peer_is_server, int version) : peer_is_server_(peer_is_server) {
     auto const certificate = files_.directory / "certificate", key = files_.directory / "key";
     write_certificate(certificate, key, "rondo.test");
-    ours_context_ = peer_is_server ? service::client_tls(certificate) : service::server_tls(certificate, key);
+    ours_context_ = peer_is_server ? rondo::service::client_tls(certificate)
+                                   : rondo::service::server_tls(certificate, key);
     context_.reset(SSL_CTX_new(peer_is_server ? TLS_server_method() : TLS_client_method()));
     SSL_CTX_set_max_proto_version(context_.get(), version);
     SSL_CTX_use_certificate_file(context_.get(), certificate.c_str(), SSL_FILETYPE_PEM);
@@ -39,8 +39,9 @@ class meeting {
     SSL_set_bio(peer.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
     peer_is_server ? SSL_set_accept_state(peer.get()) : SSL_set_connect_state(peer.get());
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends_.data()) == 0);
-    ours = service::make_tls_transport({io_, asio::generic::stream_protocol(AF_UNIX, 0), ends_[1]},
-                                       *ours_context_, !peer_is_server, peer_is_server ? "rondo.test" : "");
+    ours = rondo::service::make_tls_transport({io_, asio::generic::stream_protocol(AF_UNIX, 0), ends_[1]},
+                                              *ours_context_, !peer_is_server,
+                                              peer_is_server ? "rondo.test" : "");
   }
   ~meeting() {
     ours->close();
@@ -89,7 +90,7 @@ class meeting {
 
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_{nullptr, &SSL_CTX_free};
   std::unique_ptr<SSL, decltype(&SSL_free)> peer{nullptr, &SSL_free};
-  std::unique_ptr<service::transport> ours;
+  std::unique_ptr<rondo::service::transport> ours;
 
  private:
   bool const peer_is_server_;
@@ -189,7 +190,8 @@ TEST_CASE("every cipher that a service or a client offers has forward secrecy an
   scratch_directory const files("ciphers");
   auto const certificate = files.directory / "certificate", key = files.directory / "key";
   write_certificate(certificate, key, "rondo.test");
-  auto const service = service::server_tls(certificate, key), client = service::client_tls(certificate);
+  auto const service = rondo::service::server_tls(certificate, key),
+             client = rondo::service::client_tls(certificate);
   for (auto* const context : {service->native_handle(), client->native_handle()}) {
     auto* const ciphers = SSL_CTX_get_ciphers(context);
     REQUIRE(sk_SSL_CIPHER_num(ciphers) > 3);

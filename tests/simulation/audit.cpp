@@ -178,7 +178,8 @@ void check_checkpoint(ledger const& l, rondo::checkpoint_image const& image, std
   std::vector<bool> saved(l.letters.size()), lives(l.lives.size());
   for (auto const& a : image.actors) {
     check_mail(l, a, begun, saved);
-    if (auto const index = l.find(a.id); index != nobody) lives[index] = true;
+    for (std::uint32_t i = 0; i <= a.followers.count(); ++i)
+      if (auto const index = l.find(a.id_of(i)); index != nobody) lives[index] = true;
   }
   for (auto const& r : image.requests) {
     if (r.kind != rondo::event_kind::send_later || is_unwritten(r.body)) continue;

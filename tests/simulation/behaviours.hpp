@@ -147,7 +147,7 @@ struct worker {
 /// All lanes of a team handle a verse together.
 struct choir {
   using messages = rondo::messages<rondo::ask<verse, answered>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint32_t runs = 0;
 
   void on(rondo::context& ctx, verse const& m) {

@@ -125,7 +125,7 @@ struct wide_adder {
     std::uint32_t by = 1;
     std::uint32_t spins = 0;
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint64_t room[64] = {};
   std::uint32_t begun = 0;
 

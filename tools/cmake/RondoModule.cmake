@@ -5,16 +5,16 @@ foreach(kind STANDARD EXTENSION)
   endif()
 endforeach()
 
-# rondo_add_module(target sources... [SCHEMAS schema.fbs...]): a library with a module of actors.
+# rondo_add_module(target sources... [SCHEMAS schema.fbs...] [WITHOUT_CUDA]): a library with a module of actors.
 #
 # `target` links rondo::runtime. With SCHEMAS, message headers are generated for it. One source may be a .cu file with
 # RONDO_CUDA_MODULE(name) (runtime/device/cuda/cuda_module.hpp), so that the module also runs on the device cuda. Without a
-# CUDA compiler that file is compiled as C++, for the other devices.
+# CUDA compiler, or with WITHOUT_CUDA, that file is compiled as C++, for the other devices.
 #
 # It is compiled for CMAKE_CUDA_ARCHITECTURES, as CMake does: `native` is the GPU of this machine, and an error where there is none;
 # `90` is a generation by its number. If a project sets nothing, CMake chooses the oldest one that nvcc supports.
 function(rondo_add_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCHEMAS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WITHOUT_CUDA" "" "SCHEMAS")
   if(NOT arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rondo_add_module(${target}): no sources given")
   endif()
@@ -31,7 +31,7 @@ function(rondo_add_module target)
     return()
   endif()
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(CUDA IN_LIST languages)
+  if(CUDA IN_LIST languages AND NOT arg_WITHOUT_CUDA)
     # A reference to this symbol makes the linker take the module out of the library.
     string(MAKE_C_IDENTIFIER ${target} name)
     target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:RONDO_MODULE_TARGET=${name}>)

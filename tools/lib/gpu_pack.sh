@@ -58,7 +58,10 @@ gpu_pack() {
     carry_libraries "$new/bin/$name" "$new/lib"
   done
   check_libraries "$new"
-  cp "$rondo_root"/build/gpu/tests/conformance/testbed{,_next}.ptx "$new/ptx/" || fail "the build has no PTX of the conformance suite"
+  # For a rehearsal alone, and mostly the names of source files.
+  for name in testbed testbed_next; do
+    gzip -9 <"$rondo_root/build/gpu/tests/conformance/$name.ptx" >"$new/ptx/$name.ptx.gz" || fail "the build has no PTX of the conformance suite"
+  done
   cp "$rondo_root/tools/gpu" "$new/tools/"
   cp "$rondo_root"/tools/lib/{common,gpu_visit,gpu_steps}.sh "$new/tools/lib/"
   git -C "$rondo_root" describe --always --dirty --abbrev=12 >"$new/commit" || fail "this is no git checkout, so the results could not name a commit"

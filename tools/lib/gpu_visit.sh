@@ -205,6 +205,7 @@ gpu_visit() {
   until_s=$((until_s + SECONDS))
   touch "$results/results.jsonl"
   if [[ $device == ptx ]]; then
+    [[ ! -d $rondo_root/ptx ]] || gunzip -kf "$rondo_root"/ptx/*.gz
     ptx=$(find "$rondo_root/ptx" "$rondo_root/build/gpu" -name testbed.ptx -print -quit 2>/dev/null) || true
     [[ $ptx ]] || fail "testbed.ptx is neither in ptx/ nor in build/gpu; run tools/gpu pack"
     device=emulated

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "runtime/os/start_thread.hpp"
+#include "runtime/text/to_stderr.hpp"
 
 namespace rondo::video {
 
@@ -103,15 +104,26 @@ void window_thread::survive_server(SDL_Window* window) {
   SDL_VERSION(&about.version);
   if (SDL_GetWindowWMInfo(window, &about) != SDL_TRUE || about.subsystem != SDL_SYSWM_X11) return;
   // Xlib ends the process when its server dies, unless it is told what else to do (since 1.7): first the handler of all
-  // connections, which may only say so, and then that of this one. SDL loads Xlib by itself.
+  // connections, which may only say so, and then that of this one. It also ends the process when a server refuses a
+  // request, as one does that is about to die. SDL loads Xlib by itself.
   using says = int (*)(Display*);
+  using refused = int (*)(Display*, XErrorEvent*);
   using ends = void (*)(Display*, void*);
   void* const xlib = ::dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (xlib == nullptr) return;
   auto const set_says = reinterpret_cast<says (*)(says)>(::dlsym(xlib, "XSetIOErrorHandler"));
   auto const set_ends =
       reinterpret_cast<void (*)(Display*, ends, void*)>(::dlsym(xlib, "XSetIOErrorExitHandler"));
-  if (set_says == nullptr || set_ends == nullptr) return;
+  auto const set_refused = reinterpret_cast<refused (*)(refused)>(::dlsym(xlib, "XSetErrorHandler"));
+  if (set_says == nullptr || set_ends == nullptr || set_refused == nullptr) return;
+  set_refused([](Display*, XErrorEvent* e) {
+    static std::atomic<bool> is_said = false;
+    if (!is_said.exchange(true, std::memory_order_relaxed))  // relaxed: only a report
+      to_stderr(fmt::format(
+          "rondo: the display refused request {}.{} (X error {}); further refusals are not told\n",
+          e->request_code, e->minor_code, e->error_code));
+    return 0;
+  });
   set_says([](Display*) { return 0; });
   set_ends(
       about.info.x11.display,

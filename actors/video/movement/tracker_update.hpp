@@ -29,9 +29,10 @@ RONDO_HD constexpr std::int64_t covered(box16 const& a, box16 const& b) {
   return smaller > 0 ? overlap(a, b) * 100 / smaller : 0;
 }
 
-/// Working memory of one update, on the caller's stack (about 10 KiB).
+/// Working memory of one update, on the caller's stack (about 3 KiB).
 struct matching {
-  box16 regions[region_list::capacity];
+  region_list const& list;
+  std::int32_t scale;
   std::int16_t owner[region_list::capacity];  ///< the track that follows this region, or -1
   box16 predicted[tracker_state::capacity];
   box16 measured[tracker_state::capacity];
@@ -39,6 +40,13 @@ struct matching {
   std::int16_t pieces[tracker_state::capacity];  ///< regions that a track follows
   std::int16_t group[tracker_state::capacity];   ///< the region that a track shares with others, or -1
   bool ended[tracker_state::capacity];
+
+  RONDO_HD matching(region_list const& of, std::int32_t pixels) : list(of), scale(pixels) {}
+  /// The box of region r in the frame. Computed each time: a table of them would fill a GPU's stack.
+  RONDO_HD box16 box(std::int32_t r) const {
+    region const& g = list.items[r];
+    return {g.x0 * scale * 16, g.y0 * scale * 16, g.x1 * scale * 16, g.y1 * scale * 16};
+  }
 };
 
 /// The difference in colour. Chroma counts double, because light changes affect luma more.
@@ -64,16 +72,15 @@ RONDO_HD inline std::int64_t affinity(tracker_params const& p, track const& t, b
 }
 
 /// Assigns to each track the one region that continues it best; best pairs first (case 1).
-RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p, region_list const& list,
-                                matching& m) {
+RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p, matching& m) {
   for (;;) {
     std::int64_t best = 0;
     std::int32_t best_track = -1, best_region = -1;
     for (std::int32_t t = 0; t < s.count; ++t) {
       if (m.pieces[t] != 0) continue;
-      for (std::int32_t r = 0; r < list.count; ++r) {
+      for (std::int32_t r = 0; r < m.list.count; ++r) {
         if (m.owner[r] >= 0) continue;
-        std::int64_t const a = affinity(p, s.items[t], m.predicted[t], m.regions[r], list.items[r]);
+        std::int64_t const a = affinity(p, s.items[t], m.predicted[t], m.box(r), m.list.items[r]);
         if (a > best) {
           best = a;
           best_track = t;
@@ -84,7 +91,7 @@ RONDO_HD inline void match_best(tracker_state const& s, tracker_params const& p,
     if (best_track < 0) return;
     m.owner[best_region] = static_cast<std::int16_t>(best_track);
     m.first[best_track] = static_cast<std::int16_t>(best_region);
-    m.measured[best_track] = m.regions[best_region];
+    m.measured[best_track] = m.box(best_region);
     m.pieces[best_track] = 1;
   }
 }
@@ -104,19 +111,19 @@ RONDO_HD inline bool fits(tracker_params const& p, box16 const& body, box16 cons
 }
 
 /// Joins the remaining regions to tracks as pieces (case 2).
-RONDO_HD inline void match_pieces(tracker_state const& s, tracker_params const& p, std::int32_t regions,
-                                  matching& m) {
-  for (std::int32_t r = 0; r < regions; ++r) {
+RONDO_HD inline void match_pieces(tracker_state const& s, tracker_params const& p, matching& m) {
+  for (std::int32_t r = 0; r < m.list.count; ++r) {
     if (m.owner[r] >= 0) continue;
+    box16 const piece = m.box(r);
     std::int64_t best = 0;
     std::int32_t best_track = -1;
     for (std::int32_t t = 0; t < s.count; ++t) {
-      if (m.pieces[t] == 0 || !fits(p, m.predicted[t], m.measured[t], m.regions[r])) continue;
+      if (m.pieces[t] == 0 || !fits(p, m.predicted[t], m.measured[t], piece)) continue;
       std::int32_t const reach = 5 * 16;
       box16 const near{m.predicted[t].x0 - reach, m.predicted[t].y0 - reach, m.predicted[t].x1 + reach,
                        m.predicted[t].y1 + reach};
       std::int64_t const inside =
-          overlap(near, m.regions[r]) * 100 / most(1, static_cast<std::int32_t>(area(m.regions[r])));
+          overlap(near, piece) * 100 / most(1, static_cast<std::int32_t>(area(piece)));
       if (inside >= 60 && inside + (shown(s.items[t]) ? 50 : 0) > best) {
         best = inside + (shown(s.items[t]) ? 50 : 0);
         best_track = t;
@@ -124,17 +131,17 @@ RONDO_HD inline void match_pieces(tracker_state const& s, tracker_params const& 
     }
     if (best_track < 0) continue;
     m.owner[r] = static_cast<std::int16_t>(best_track);
-    m.measured[best_track] = common(m.measured[best_track], m.regions[r]);
+    m.measured[best_track] = common(m.measured[best_track], piece);
     ++m.pieces[best_track];
   }
 }
 
 /// Finds tracks that share another track's region (case 3).
-RONDO_HD inline void match_groups(tracker_state const& s, std::int32_t regions, matching& m) {
+RONDO_HD inline void match_groups(tracker_state const& s, matching& m) {
   for (std::int32_t t = 0; t < s.count; ++t) {
     if (m.pieces[t] != 0 || !shown(s.items[t])) continue;
-    for (std::int32_t r = 0; r < regions; ++r) {
-      std::int64_t const mine = overlap(m.predicted[t], m.regions[r]) * 100;
+    for (std::int32_t r = 0; r < m.list.count; ++r) {
+      std::int64_t const mine = overlap(m.predicted[t], m.box(r)) * 100;
       if (m.owner[r] < 0 || mine < area(m.predicted[t]) * 35) continue;
       m.group[t] = static_cast<std::int16_t>(r);
       if (shown(s.items[m.owner[r]])) m.group[m.owner[r]] = static_cast<std::int16_t>(r);
@@ -146,7 +153,7 @@ RONDO_HD inline void match_groups(tracker_state const& s, std::int32_t regions, 
 /// The box that track t should follow in its shared region: it keeps its size and, where it is outermost, follows the
 /// region's edges.
 RONDO_HD inline box16 share_of(tracker_state const& s, matching const& m, std::int32_t t) {
-  box16 const& r = m.regions[m.group[t]];
+  box16 const r = m.box(m.group[t]);
   box16 const& own = m.predicted[t];
   bool leftmost = true, rightmost = true, topmost = true, lowest = true;
   for (std::int32_t o = 0; o < s.count; ++o) {
@@ -218,20 +225,16 @@ namespace rondo::video {
 RONDO_CALL RONDO_HD inline void update_tracks(tracker_state& state, tracker_params const& p,
                                               region_list const& list, std::int32_t scale) {
   using namespace detail;
-  matching m;
-  for (std::int32_t r = 0; r < list.count; ++r) {
-    region const& g = list.items[r];
-    m.regions[r] = {g.x0 * scale * 16, g.y0 * scale * 16, g.x1 * scale * 16, g.y1 * scale * 16};
-    m.owner[r] = -1;
-  }
+  matching m(list, scale);
+  for (std::int32_t r = 0; r < list.count; ++r) m.owner[r] = -1;
   for (std::int32_t t = 0; t < state.count; ++t) {
     m.predicted[t] = moved(state.items[t].box, state.items[t].vx / 16, state.items[t].vy / 16);
     m.pieces[t] = 0;
     m.group[t] = -1;
   }
-  match_best(state, p, list, m);
-  match_pieces(state, p, list.count, m);
-  match_groups(state, list.count, m);
+  match_best(state, p, m);
+  match_pieces(state, p, m);
+  match_groups(state, m);
 
   for (std::int32_t t = 0; t < state.count; ++t) {
     track now = state.items[t];
@@ -242,7 +245,7 @@ RONDO_CALL RONDO_HD inline void update_tracks(tracker_state& state, tracker_para
       if (owner == t)
         now.grouped = 0;
       else
-        now.grouped += holds_one(m.regions[m.group[t]], m.predicted[owner]) ? 2 : 1;
+        now.grouped += holds_one(m.box(m.group[t]), m.predicted[owner]) ? 2 : 1;
     } else if (m.pieces[t] != 0) {
       follow(now, m.predicted[t], m.measured[t], true);
       if (m.pieces[t] == 1) remember_look(now, list.items[m.first[t]]);
@@ -268,7 +271,7 @@ RONDO_CALL RONDO_HD inline void update_tracks(tracker_state& state, tracker_para
   state.count = kept;
 
   for (std::int32_t r = 0; r < list.count; ++r) {
-    box16 const& b = m.regions[r];
+    box16 const b = m.box(r);
     region const& g = list.items[r];
     if (m.owner[r] >= 0 || height(b) < p.min_height * 16) continue;
     if (state.count == tracker_state::capacity) {

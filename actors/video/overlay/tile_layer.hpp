@@ -20,17 +20,23 @@
 
 namespace rondo::video {
 
-/// Draws a tile's shapes: whole on a host's thread, otherwise a lane's share, in blocks of 2x2 pixels.
+/// Draws a tile's shapes: whole on a host's thread, otherwise a lane's share, in blocks of 2x2 pixels. `is_new`: it has
+/// no samples yet.
 template <class Planes, class Shape, class How>
 RONDO_HD void draw_tile(team const& t, Planes const& to, pixels::shape_list<Shape> const& list,
-                        How const& how, std::int32_t x, std::int32_t y) {
+                        How const& how, std::int32_t x, std::int32_t y, bool is_new) {
 #if !defined(__CUDA_ARCH__)
-  if (t.lanes() == 1) return whole_tiles::draw(to, list, how, x, y);
+  if (t.lanes() == 1) {
+    if (is_new) whole_tiles::empty(to, x, y);
+    return whole_tiles::draw(to, list, how, x, y);
+  }
 #endif
   for (auto row = y; row < y + pixels::tile_side && row < to.height; row += 2) {
     for (auto const block : lane_range{pixels::tile_side / 2, t.lane(), t.lanes()})
-      if (auto const column = x + 2 * static_cast<std::int32_t>(block); column < to.width)
+      if (auto const column = x + 2 * static_cast<std::int32_t>(block); column < to.width) {
+        if (is_new) pixels::empty_block(to, column, row);
         pixels::draw_shapes<2, 1>(to, list, how, column, row);
+      }
 #if defined(__CUDA_ARCH__)
     t.sync();  // a lane with nothing to draw does not run ahead: a warp's loads and stores are of one row
 #endif
@@ -102,7 +108,7 @@ class tile_layer {
   }
   /// How many tiles there are to draw.
   RONDO_HD std::uint32_t touched() const noexcept { return touched_; }
-  /// Draws the n-th of them. `how`: what its shapes have in common. Lanes share it.
+  /// Draws the n-th of them. `how`: what its shapes have in common. Lanes share it; one of them then calls `mark`.
   template <class Planes, class How>
   RONDO_HD void draw(team const& t, Planes const& to, How const& how, std::uint32_t n) const {
     auto const tile = bins_.touched[n];
@@ -110,11 +116,18 @@ class tile_layer {
     auto const x = static_cast<std::int32_t>(tile) % grid_.columns * pixels::tile_side,
                y = static_cast<std::int32_t>(tile) / grid_.columns * pixels::tile_side;
     using list = pixels::shape_list<Shape>;
+    bool const is_new = pixels::lacks_samples(to, x, y);
     if (begin != end)
-      draw_tile(t, to, list{bins_.shapes + begin, shapes_, static_cast<std::int32_t>(end - begin)}, how, x,
-                y);
+      draw_tile(t, to, list{bins_.shapes + begin, shapes_, static_cast<std::int32_t>(end - begin)}, how, x, y,
+                is_new);
     if (auto const rest = groups_ * each_ - unbinned_; rest != 0)
-      draw_tile(t, to, list{nullptr, shapes_ + unbinned_, static_cast<std::int32_t>(rest)}, how, x, y);
+      draw_tile(t, to, list{nullptr, shapes_ + unbinned_, static_cast<std::int32_t>(rest)}, how, x, y,
+                is_new && begin == end);
+  }
+  /// Marks the n-th of them, which has samples now.
+  RONDO_HD void mark(pixels::drawn_planes const&, std::uint32_t) const noexcept {}
+  RONDO_HD void mark(pixels::layer_planes const& on, std::uint32_t n) const noexcept {
+    on.marks.of[bins_.touched[n]] = 1;
   }
   /// Where the tables are that drawing reads, for a player. `memory`: the block.
   void say_where(std::byte const* memory, pixels::tiles_work& w) const noexcept {

@@ -1,6 +1,7 @@
 // CMakeLists.txt compiles this file with options with which its loops of a fixed length are vectorised.
 #include "actors/video/overlay/whole_tiles.hpp"
 
+#include <cstring>
 #include <initializer_list>
 
 #include "actors/video/pixels/clones.hpp"
@@ -69,6 +70,12 @@ RONDO_PIXELS void each_band(Planes const& to, shape_list<Shape> const& list, How
 }
 
 }  // namespace
+
+void empty(layer_planes const& to, i32 x, i32 y) {
+  for (auto row = y; row < y + tile_side && row < to.height; ++row)
+    for (auto* const plane : {to.red, to.green, to.blue, to.opacities})
+      std::memset(plane + row * to.stride + x, 0, tile_side * sizeof *plane);
+}
 
 RONDO_CLONES void draw(drawn_planes const& to, shape_list<segment> const& list, stroke_styles const& styles,
                        i32 x, i32 y) {

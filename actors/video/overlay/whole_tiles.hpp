@@ -9,6 +9,10 @@
 
 namespace rondo::video::whole_tiles {
 
+/// Samples of nothing.
+inline void empty(pixels::drawn_planes const&, pixels::i32, pixels::i32) {}
+void empty(pixels::layer_planes const& to, pixels::i32 x, pixels::i32 y);
+
 void draw(pixels::drawn_planes const& to, pixels::shape_list<pixels::segment> const& list,
           pixels::stroke_styles const& styles, pixels::i32 x, pixels::i32 y);
 void draw(pixels::drawn_planes const& to, pixels::shape_list<pixels::dot_shape> const& list,

@@ -39,6 +39,11 @@ enum class field_order : std::uint8_t { progressive, top_first, bottom_first };
 
 /// Samples from row to row of a layer: whole tiles.
 RONDO_HD constexpr std::int32_t layer_stride(std::int32_t width) noexcept { return (width + 63) / 64 * 64; }
+/// Bytes of the marks of its tiles.
+RONDO_HD constexpr std::uint64_t mark_bytes(std::int32_t width, std::int32_t height) noexcept {
+  auto const tiles = std::uint64_t(layer_stride(width) / 64) * (std::uint64_t(height + 63) / 64);
+  return (tiles + 63) / 64 * 64;
+}
 
 /// A picture of `width` by `height` pixels. Its planes follow each other, with rows padded to 64 bytes (carve_frame).
 struct image {
@@ -56,7 +61,8 @@ struct image {
   RONDO_HD std::uint64_t bytes() const noexcept {
     if (format == pixel_format::i420_10) return frame_bytes(2 * width, height);
     if (format == pixel_format::rgba_f16)
-      return 4 * sizeof(std::uint16_t) * std::uint64_t(layer_stride(width)) * std::uint64_t(height);
+      return 4 * sizeof(std::uint16_t) * std::uint64_t(layer_stride(width)) * std::uint64_t(height) +
+             mark_bytes(width, height);
     auto const opacities =
         format == pixel_format::i420a ? std::uint64_t(width + 63) / 64 * 64 * std::uint64_t(height) : 0;
     return frame_bytes(width, height) + opacities;
@@ -124,12 +130,15 @@ RONDO_HD inline pixels::drawn_planes drawn_planes_at(image const& about, std::by
   return {p.of[0].data,   p.of[1].data, p.of[2].data, p.of[0].stride,
           p.of[1].stride, about.width,  about.height, p.of[3].data};
 }
-/// Of a layer (rgba_f16).
+/// Of a layer (rgba_f16). Who draws on it without a stage of actors/video writes all samples of each tile that it
+/// touches, and marks it (kernels/pixels/planes.hpp).
 RONDO_HD inline pixels::layer_planes layer_planes_at(image const& about, std::byte const* data) {
   auto const stride = layer_stride(about.width);
   auto const plane = static_cast<std::size_t>(stride) * static_cast<std::size_t>(about.height);
   auto* const first = reinterpret_cast<pixels::u16*>(const_cast<std::byte*>(data));
-  return {first, first + plane, first + 2 * plane, first + 3 * plane, stride, about.width, about.height};
+  auto* const marks = reinterpret_cast<pixels::u8*>(first + 4 * plane);
+  return {first,  first + plane, first + 2 * plane, first + 3 * plane,
+          stride, about.width,   about.height,      {marks, stride / pixels::tile_side, 0, 0}};
 }
 
 /// The same without the opacities, as the functions of movement take it.

@@ -16,7 +16,7 @@ struct blur {
     float sigma = 2;  // in pixels. Samples farther than 3 sigma, or 8 pixels, count as nothing
     void describe(auto& option) { option("sigma", sigma, "standard deviation in pixels", 0.1, 4); }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static void spec(options const& o, streams::spec_of<blur>& s);
 
   RONDO_HD static pixels::blur_weights weights_for(float sigma) {

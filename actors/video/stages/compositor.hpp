@@ -48,7 +48,7 @@ struct compositor {
                      "color-burn", "hard-light", "soft-light", "difference", "exclusion", "add"});
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static constexpr std::uint32_t phases = 1;
   static void spec(options const& o, streams::spec_of<compositor>& s);
   static bool takes(image const& about) { return about.is_plain() || about.is_layer(); }
@@ -130,17 +130,19 @@ struct compositor {
                height = static_cast<std::uint32_t>(l.to.height);
     bool const has_opacities = !l.is_light && l.from.opacities != nullptr;
     if (l.is_light)
-      return list.add(pixels::blend_half_layer_kernel,
-                      {y,
-                       u,
-                       v,
-                       {above(l.light.red, l.light.stride), above(l.light.green, l.light.stride),
-                        above(l.light.blue, l.light.stride), above(l.light.opacities, l.light.stride)},
-                       1,
-                       l.to.width,
-                       l.to.height,
-                       l.how},
-                      buffers, height / 2, width / 2);
+      return list.add(
+          pixels::blend_half_layer_kernel,
+          {y,
+           u,
+           v,
+           {above(l.light.red, l.light.stride), above(l.light.green, l.light.stride),
+            above(l.light.blue, l.light.stride), above(l.light.opacities, l.light.stride)},
+           1,
+           l.to.width,
+           l.to.height,
+           l.how,
+           {above(l.light.marks.of, 0).at, l.light.marks.columns, l.light.marks.left, l.light.marks.top}},
+          buffers, height / 2, width / 2);
     pixels::plane_place const from[] = {
         above(l.from.y, l.from.stride), above(l.from.u, l.from.colour_stride),
         above(l.from.v, l.from.colour_stride),
@@ -148,7 +150,7 @@ struct compositor {
     if (l.how.mode != pixels::blend_normal)
       return list.add(
           pixels::blend_layer_kernel,
-          {y, u, v, {from[0], from[1], from[2], from[3]}, has_opacities, l.to.width, l.to.height, l.how},
+          {y, u, v, {from[0], from[1], from[2], from[3]}, has_opacities, l.to.width, l.to.height, l.how, {}},
           buffers, height / 2, width / 2);
     pixels::plane_place const to[] = {y, u, v};
     for (int p = 0; p < 3; ++p) {
@@ -190,6 +192,7 @@ struct compositor {
       l.light = layer_planes_at(layer.about, layer.data);
       auto const by = above_top * l.light.stride + skipped;
       l.light.red += by, l.light.green += by, l.light.blue += by, l.light.opacities += by;
+      l.light.marks.left = skipped, l.light.marks.top = above_top;
     } else {
       l.from = drawn_planes_at(layer.about, layer.data);
       move(l.from, skipped, above_top);

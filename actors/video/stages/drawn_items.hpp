@@ -43,7 +43,7 @@ RONDO_HD inline bool is_drawable(float at) noexcept { return at >= -1e6F && at <
 ///   how()                           what all of them have in common (kernels/pixels/overlay/draw_shapes.hpp)
 template <class Stage, class Shape>
 struct drawn_items {
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static constexpr std::uint32_t phases = 3;
   static bool takes(image const& about) { return about.is_plain() || about.is_layer(); }
 
@@ -62,12 +62,18 @@ struct drawn_items {
                      std::uint32_t number) {
     auto const& stage = static_cast<Stage const&>(*this);
     if (phase == drawing) {
-      for (auto n = number * tiles_at_once; n < (number + 1) * tiles_at_once && n < tiles_of_.touched(); ++n)
+      auto const first = number * tiles_at_once, left = tiles_of_.touched() - first;
+      auto const end = first + (left < tiles_at_once ? left : tiles_at_once);
+      for (auto n = first; n < end; ++n)
         if (is_layer_)
           tiles_of_.draw(ctx.team(), layer_, stage.how(), n);
         else
           tiles_of_.draw(ctx.team(), picture_, stage.how(), n);
-      return;
+      if (!is_layer_) return;
+      ctx.team().sync();
+      return by_one(ctx, [&] {
+        for (auto n = first; n < end; ++n) tiles_of_.mark(layer_, n);
+      });
     }
     by_one(ctx, [&] {
       if (phase == putting) return tiles_of_.put(number);
@@ -132,6 +138,7 @@ struct played_items : drawn_items<Stage, Shape> {
                                             at(l.opacities, l.stride)};
       std::copy(planes, planes + 4, work.planes);
       work.width = l.width, work.height = l.height;
+      work.marks = at(l.marks.of, 0).at;
     } else {
       pixels::plane_place const planes[] = {at(p.y, p.stride), at(p.u, p.colour_stride),
                                             at(p.v, p.colour_stride)};
@@ -143,7 +150,9 @@ struct played_items : drawn_items<Stage, Shape> {
     this->tiles_of_.say_where(ctx.scratch(), work);
     constexpr std::uint32_t pairs = pixels::tile_side / 2;
     auto const& kernel = static_cast<Stage const&>(*this).kernel(this->is_layer_, work);
-    list.add(kernel, work, {{this->data_, ctx.scratch()}}, this->tiles_of_.touched() * pairs, pairs);
+    kernel_buffers const buffers{{this->data_, ctx.scratch()}};
+    list.add(kernel, work, buffers, this->tiles_of_.touched() * pairs, pairs);
+    if (this->is_layer_) list.add(pixels::mark_tiles_kernel, work, buffers, this->tiles_of_.touched(), 1);
     return true;
   }
 };

@@ -25,7 +25,7 @@ struct frame_rate {
       option("fixed", fixed, "write the tick's number instead, which is the same in each run");
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static void spec(options const& o, streams::spec_of<frame_rate>& s);
 
   void kernels(streams::stage_context<frame_rate>& ctx, streams::tick const& t, kernel_list& list) {

@@ -23,7 +23,7 @@ struct layer {
           {"rgba_f16", "i420a"});
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static constexpr std::uint32_t phases = 1;
   static void spec(options const& o, streams::spec_of<layer>& s);
   static bool takes(image const&) { return true; }
@@ -41,7 +41,9 @@ struct layer {
 
   bool kernels(streams::stage_context<layer>& ctx, streams::tick const&, std::uint32_t, kernel_list& list) {
     if (!begin(ctx)) return false;
-    list.add(pixels::clear_kernel, {static_cast<pixels::i32>(row_bytes)}, {{to_.data}}, rows(), row_bytes);
+    list.add(pixels::clear_kernel,
+             {static_cast<pixels::u32>(first_byte()), static_cast<pixels::i32>(row_bytes)}, {{to_.data}},
+             rows(), row_bytes);
     return true;
   }
   RONDO_HD std::uint32_t tiles(streams::stage_context<layer>& ctx, streams::tick const&, std::uint32_t) {
@@ -51,7 +53,7 @@ struct layer {
                      std::uint32_t number) {
     auto const from = number * rows_at_once, left = rows() - from;
     auto const bytes = (left < rows_at_once ? left : rows_at_once) * row_bytes;
-    auto* const to = to_.data + std::size_t{from} * row_bytes;
+    auto* const to = to_.data + first_byte() + std::size_t{from} * row_bytes;
 #if !defined(__CUDA_ARCH__)
     if (ctx.team().lanes() == 1) return static_cast<void>(__builtin_memset(to, 0, bytes));
 #endif
@@ -64,8 +66,13 @@ struct layer {
   // Whole frames are multiples of this: rows of all planes are.
   static constexpr std::uint32_t row_bytes = 64, rows_at_once = 16'384;
 
+  /// What is to be cleared, up to the end of the frame. Of floats, the marks: no tile has samples yet.
+  RONDO_HD std::uint64_t first_byte() const noexcept {
+    auto const& i = to_.about;
+    return i.is_layer() ? i.bytes() - mark_bytes(i.width, i.height) : 0;
+  }
   RONDO_HD std::uint32_t rows() const noexcept {
-    return static_cast<std::uint32_t>(to_.about.bytes() / row_bytes);
+    return static_cast<std::uint32_t>((to_.about.bytes() - first_byte()) / row_bytes);
   }
   RONDO_HD bool begin(streams::stage_context<layer>& ctx) {
     auto const like = ctx.input<"like">();

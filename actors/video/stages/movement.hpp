@@ -43,7 +43,7 @@ struct find_movement {
       option("tiles", tiles, "parts of a picture, on which as many teams may work at once", 1, 1024);
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static constexpr std::uint32_t phases = 2;
   static void spec(options const& o, streams::spec_of<find_movement>& s);
 
@@ -161,7 +161,7 @@ struct draw_movement {
   using ports = streams::ports<streams::in<"video", image>, streams::in<"drawing", drawing>,
                                streams::out<"video", image, "video">>;
   struct options {};
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static void spec(options const& o, streams::spec_of<draw_movement>& s);
 
   void kernels(streams::stage_context<draw_movement>& ctx, streams::tick const&, kernel_list& list) {

@@ -19,7 +19,7 @@ struct test_pattern {
       option("height", height, "of the pictures, in pixels", 16, 16384);
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static void spec(options const& o, streams::spec_of<test_pattern>& s);
 
   void kernels(streams::stage_context<test_pattern>& ctx, streams::tick const& t, kernel_list& list) {

@@ -25,7 +25,7 @@ struct waveform {
       option("v", v, "its colour, red");
     }
   };
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   static void spec(options const& o, streams::spec_of<waveform>& s);
 
   void kernels(streams::stage_context<waveform>& ctx, streams::tick const& t, kernel_list& list) {

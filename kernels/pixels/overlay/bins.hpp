@@ -3,12 +3,10 @@
 // puts its shapes where its counts begin. So a bin has its shapes in the order in which they are drawn, whoever sorts.
 #pragma once
 
-#include "kernels/pixels/portable.hpp"
+#include "kernels/pixels/planes.hpp"
 
 namespace rondo {
 namespace pixels {
-
-enum { tile_side = 64 };
 
 /// The tiles of a picture, row by row.
 struct tile_grid {

@@ -187,6 +187,7 @@ RONDO_PIXELS bool shows_something(drawn_planes from, i32 x, i32 y) {
 }
 template <i32 Columns>
 RONDO_PIXELS bool shows_something(layer_planes from, i32 x, i32 y) {
+  if (!is_marked(from.marks, x, y)) return false;
   u32 any = 0;
   for (i32 r = 0; r < 2; ++r)
     for (i32 i = 0; i < Columns; ++i) any |= from.opacities[(y + r) * from.stride + x + i];
@@ -245,6 +246,7 @@ RONDO_PIXELS void fetch(layer_planes p, i32 x, i32 y) {
     __builtin_prefetch(p.red + at);
     __builtin_prefetch(p.green + at);
     __builtin_prefetch(p.blue + at);
+    __builtin_prefetch(p.opacities + at);
   }
 #endif
 }
@@ -269,13 +271,19 @@ RONDO_PIXELS void blend_block(drawn_planes to, Layer from, blending how, i32 x, 
   show<Columns>(above, to, how.colours, x, y);
 }
 
+/// Columns up to the first wide block: none of them is in two tiles of a layer, of which one may have no samples.
+RONDO_PIXELS i32 narrow_columns(drawn_planes) { return 0; }
+RONDO_PIXELS i32 narrow_columns(layer_planes from) { return (16 - from.marks.left % 16) % 16; }
+
 /// Rows y and y + 1 of a layer over those of the picture: both begin where they overlap, and are as wide as `to`.
 template <class Layer>
 RONDO_PIXELS void blend_rows(drawn_planes to, Layer from, blending how, i32 y, i32 first, i32 step) {
   i32 x = 0;
 #if !defined(RONDO_ON_PLAYER)  // whose compilers need not see all this twice
-  if (step == 1)
+  if (step == 1) {
+    for (; x < narrow_columns(from) && x < to.width; x += 2) blend_block<2>(to, from, how, x, y);
     for (; x + 16 <= to.width; x += 16) blend_block<16>(to, from, how, x, y);
+  }
 #endif
   for (x += 2 * first; x < to.width; x += 2 * step) blend_block<2>(to, from, how, x, y);
 }

@@ -256,6 +256,22 @@ RONDO_PIXELS void show(RONDO_PRIVATE layer_block<Columns> const& b, layer_planes
   }
 }
 
+/// Whether the tile with pixel (x, y) has no samples yet: who draws on it first empties all of its blocks, and
+/// marks it once all of them are drawn.
+RONDO_PIXELS bool lacks_samples(drawn_planes, i32, i32) { return false; }
+RONDO_PIXELS bool lacks_samples(layer_planes p, i32 x, i32 y) { return !is_marked(p.marks, x, y); }
+/// Samples of nothing for the block of 2x2 pixels from (x, y) on.
+RONDO_PIXELS void empty_block(drawn_planes, i32, i32) {}
+RONDO_PIXELS void empty_block(layer_planes to, i32 x, i32 y) {
+  for (i32 r = 0; r < 2; ++r) {
+    i32 const at = (y + r) * to.stride + x;
+    store_pair(to.red + at, u32{0});
+    store_pair(to.green + at, u32{0});
+    store_pair(to.blue + at, u32{0});
+    store_pair(to.opacities + at, u32{0});
+  }
+}
+
 /// In sixteen bits: the light in parts of 256 of a sample, how much is seen in parts of 65,536.
 template <i32 Columns>
 RONDO_PIXELS void show(RONDO_BUFFER u8* RONDO_RESTRICT to, f32 light, f32 through) {

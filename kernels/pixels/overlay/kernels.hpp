@@ -19,26 +19,34 @@ RONDO_PIXELS drawn_planes picture_in(RONDO_BUFFER u8* buffer, plane_place y, pla
       u.stride,      width,         height,        has_opacities != 0 ? buffer + opacities.at : nullptr};
   return p;
 }
+/// Where the marks of a layer are in its buffer; see tile_marks.
+struct marks_place {
+  u32 at;
+  i32 columns, left, top;
+};
 /// A layer in a buffer.
 RONDO_PIXELS layer_planes layer_in(RONDO_BUFFER u8* buffer, plane_place red, plane_place green,
-                                   plane_place blue, plane_place opacities, i32 width, i32 height) {
+                                   plane_place blue, plane_place opacities, i32 width, i32 height,
+                                   marks_place marks) {
   layer_planes const p = {reinterpret_cast<RONDO_BUFFER u16*>(buffer + red.at),
                           reinterpret_cast<RONDO_BUFFER u16*>(buffer + green.at),
                           reinterpret_cast<RONDO_BUFFER u16*>(buffer + blue.at),
                           reinterpret_cast<RONDO_BUFFER u16*>(buffer + opacities.at),
                           red.stride,
                           width,
-                          height};
+                          height,
+                          {buffer + marks.at, marks.columns, marks.left, marks.top}};
   return p;
 }
 
 /// Of bytes of buffer 0, which become 0.
 struct clear_work {
+  u32 at;     // the first one
   i32 width;  // of a row
 };
 RONDO_PIXELS void clear(RONDO_BUFFER u8* to, RONDO_BUFFER u8*, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
                         clear_work a, work_item at) {
-  RONDO_BUFFER u8* const row = to + static_cast<u32>(at.row) * static_cast<u32>(a.width);
+  RONDO_BUFFER u8* const row = to + a.at + static_cast<u32>(at.row) * static_cast<u32>(a.width);
   for (i32 x = at.lane; x < a.width; x += at.lanes) row[x] = 0;
 }
 RONDO_KERNEL(clear, clear_work);
@@ -51,6 +59,7 @@ struct blend_work {
   i32 has_opacities;
   i32 width, height;  // of what overlaps
   blending how;
+  marks_place marks;  // of a layer of floats
 };
 RONDO_PIXELS drawn_planes below(RONDO_BUFFER u8* to, blend_work a) {
   return picture_in(to, a.y, a.u, a.v, a.y, 0, a.width, a.height);
@@ -64,7 +73,8 @@ RONDO_PIXELS void blend_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_
 RONDO_KERNEL(blend_layer, blend_work);
 RONDO_PIXELS void blend_half_layer(RONDO_BUFFER u8* to, RONDO_BUFFER u8* from, RONDO_BUFFER u8*,
                                    RONDO_BUFFER u8*, blend_work a, work_item at) {
-  layer_planes const above = layer_in(from, a.from[0], a.from[1], a.from[2], a.from[3], a.width, a.height);
+  layer_planes const above =
+      layer_in(from, a.from[0], a.from[1], a.from[2], a.from[3], a.width, a.height, a.marks);
   blend_rows(below(to, a), above, a.how, 2 * at.row, at.lane, at.lanes);
 }
 RONDO_KERNEL(blend_half_layer, blend_work);
@@ -80,13 +90,15 @@ struct tiles_work {
   u32 styles;          // of strokes
   i32 style_count;
   ink colour;  // of dots
+  u32 marks;   // of a layer, in buffer 0
 };
 RONDO_PIXELS drawn_planes picture_of(RONDO_BUFFER u8* to, tiles_work a) {
   return picture_in(to, a.planes[0], a.planes[1], a.planes[2], a.planes[3], a.has_opacities, a.width,
                     a.height);
 }
 RONDO_PIXELS layer_planes layer_of(RONDO_BUFFER u8* to, tiles_work a) {
-  return layer_in(to, a.planes[0], a.planes[1], a.planes[2], a.planes[3], a.width, a.height);
+  marks_place const marks = {a.marks, a.tile_columns, 0, 0};
+  return layer_in(to, a.planes[0], a.planes[1], a.planes[2], a.planes[3], a.width, a.height, marks);
 }
 RONDO_PIXELS stroke_styles styles_of(RONDO_BUFFER u8* tables, tiles_work a) {
   stroke_styles const s = {reinterpret_cast<RONDO_BUFFER stroke_style const*>(tables + a.styles),
@@ -106,6 +118,9 @@ RONDO_PIXELS void draw_on_tile(Planes to, RONDO_BUFFER u8* tables, How how, tile
   i32 const x = tile % a.tile_columns * tile_side;
   i32 const y = tile / a.tile_columns * tile_side + at.row % pairs * 2;
   if (y >= a.height) return;
+  if (lacks_samples(to, x, y))
+    for (i32 block = at.lane; block < tile_side / 2; block += at.lanes)
+      if (x + 2 * block < to.width) empty_block(to, x + 2 * block, y);
   RONDO_BUFFER u32 const* const begins = reinterpret_cast<RONDO_BUFFER u32 const*>(tables + a.begins);
   RONDO_BUFFER Shape const* const shapes = reinterpret_cast<RONDO_BUFFER Shape const*>(tables + a.shapes);
   shape_list<Shape> const binned = {
@@ -115,6 +130,12 @@ RONDO_PIXELS void draw_on_tile(Planes to, RONDO_BUFFER u8* tables, How how, tile
   shape_list<Shape> const rest = {nullptr, shapes + a.first_unbinned, a.unbinned};
   if (rest.count != 0) draw_on_rows(to, rest, how, x, y, at);
 }
+/// Behind drawing on a layer: marks the tiles that a shape touches, one for each row of work.
+RONDO_PIXELS void mark_tiles(RONDO_BUFFER u8* to, RONDO_BUFFER u8* tables, RONDO_BUFFER u8*, RONDO_BUFFER u8*,
+                             tiles_work a, work_item at) {
+  if (at.lane == 0) to[a.marks + reinterpret_cast<RONDO_BUFFER u32 const*>(tables + a.touched)[at.row]] = 1;
+}
+RONDO_KERNEL(mark_tiles, tiles_work);
 /// NAME_kernel and layer_NAME_kernel.
 #define RONDO_DRAW(name, Shape, how)                                                                       \
   RONDO_PIXELS void name(RONDO_BUFFER u8* to, RONDO_BUFFER u8* tables, RONDO_BUFFER u8*, RONDO_BUFFER u8*, \

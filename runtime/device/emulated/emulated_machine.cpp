@@ -45,7 +45,7 @@ void emulated_machine::launch(grid<bus> const& g) {
   if (threads_.empty()) start_threads(g);
   std::lock_guard lock(mutex_);
   grid_ = g;
-  std::memset(static_cast<void*>(g.state), 0, sizeof *g.state);
+  g.state->reset();
   arena_ref{g.arena}.header().stop.store(0, memory_order::relaxed);  // relaxed: the mutex publishes it
   workers_running_ = g.teams() * lanes_;
   others_running_ = 2;

@@ -6,25 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/service/monitor/nvml_types.hpp"
+
 namespace rondo::service {
-
-namespace {
-
-// The part of NVML's interface that is used here, from its documentation ("NVML API Reference Guide"): its header is
-// not in the toolkit's minimal packages. 0 means success; handles are opaque.
-using nvml_status = int;
-using nvml_device = void*;
-struct nvml_utilization {
-  unsigned gpu, memory;  // percent
-};
-struct nvml_memory {
-  unsigned long long total, free, used;  // bytes
-};
-constexpr int temperature_of_gpu = 0;
-constexpr int pcie_tx = 0, pcie_rx = 1;
-constexpr unsigned name_bytes = 96;
-
-}  // namespace
 
 struct gpu_monitor::nvml {
   void* library = nullptr;
@@ -84,8 +68,8 @@ struct gpu_monitor::nvml {
     line.index = index;
     nvml_device device = nullptr;
     if (get_device(index, &device) != 0) return line;
-    char name[name_bytes] = {};
-    if (get_name(device, name, name_bytes) == 0) line.name.assign(name, strnlen(name, name_bytes));
+    char name[nvml_name_bytes] = {};
+    if (get_name(device, name, nvml_name_bytes) == 0) line.name.assign(name, strnlen(name, nvml_name_bytes));
     if (nvml_utilization u{}; get_utilization(device, &u) == 0)
       line.utilization_percent = static_cast<int>(u.gpu);
     if (nvml_memory m{}; get_memory(device, &m) == 0) {
@@ -93,12 +77,12 @@ struct gpu_monitor::nvml {
       line.memory_total_bytes = static_cast<std::int64_t>(m.total);
     }
     unsigned value = 0;
-    if (get_temperature(device, temperature_of_gpu, &value) == 0)
+    if (get_temperature(device, nvml_temperature_of_gpu, &value) == 0)
       line.temperature_celsius = static_cast<int>(value);
     if (get_power(device, &value) == 0) line.power_watts = value / 1e3;
-    if (get_pcie_throughput(device, pcie_rx, &value) == 0)
+    if (get_pcie_throughput(device, nvml_pcie_rx, &value) == 0)
       line.pcie_rx_bytes_per_second = std::int64_t{value} * 1000;
-    if (get_pcie_throughput(device, pcie_tx, &value) == 0)
+    if (get_pcie_throughput(device, nvml_pcie_tx, &value) == 0)
       line.pcie_tx_bytes_per_second = std::int64_t{value} * 1000;
     return line;
   }

@@ -10,7 +10,7 @@ struct number { std::uint64_t value; };
 
 struct sieve {
   using messages = rondo::messages<rondo::ask<count_primes, number>>;
-  static constexpr bool cooperative = true;
+  static constexpr auto width = rondo::width::whole_team;
   std::uint64_t calls = 0;
 
   RONDO_HD void on(rondo::context& ctx, count_primes const& m) {

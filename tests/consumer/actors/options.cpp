@@ -1,4 +1,7 @@
 // docs/actors.md, "Options of an actor".
+#include "runtime/population/read_states.hpp"
+#include "runtime/population/refs_of.hpp"
+#include "runtime/population/tell_all.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/consumer/actors/check.hpp"
 #include "tests/consumer/actors/journal.hpp"
@@ -9,6 +12,14 @@ void many() {
   rondo::runtime rt{rondo::use<journals>, {.device = "cpu", .actors = 100'000}};
   auto const crowd = rt.launch_many<journal>(100'000, {.capacity = 4});
   check(crowd[99'999].try_tell(line{1}) == rondo::errc::ok);
+  rondo::told const t = rondo::tell_all(rt, crowd, line{2}, {}, rondo::block).value();
+  check(t.accepted == 100'000 && t.gone == 0);
+  std::vector<journal> states(crowd.size());
+  check_soon([&] {
+    rondo::read_states(rt, crowd, states);
+    return states[99'999].seen.count == 2 && states[0].seen.count == 1;
+  });
+  check(rondo::refs_of<journal>(rt) == crowd);
 }
 
 int main() {

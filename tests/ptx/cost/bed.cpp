@@ -18,7 +18,8 @@ rondo::arena_shape shape_of(bed_options const& o) {
   s.latency_sample_every = 64;  // as a runtime's configuration says
   s.teams = o.teams + o.pinned_teams;
   s.ring_slots = o.capacity;
-  s.actors = s.rings = std::bit_ceil(std::max(64u, 2 * s.teams));
+  s.actors = s.rings = std::bit_ceil(std::max({64u, 2 * s.teams, o.actors}));
+  s.heap_bytes = std::max(s.heap_bytes, std::uint64_t{state_bytes} * (s.actors + 1));
   return s;
 }
 

@@ -21,6 +21,7 @@ namespace ptx_cost {
 struct bed_options {
   std::uint32_t teams = 2, pinned_teams = 2;
   std::uint32_t capacity = 32;  // of each mailbox, a power of two
+  std::uint32_t actors = 0;     // at least; 0: twice as many as teams
   std::uint64_t seed = 1;
 };
 

@@ -1,11 +1,13 @@
 #include "tests/ptx/cost/cases.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "tests/ptx/cost/actors.hpp"
 #include "tests/ptx/cost/bed.hpp"
+#include "tests/ptx/cost/lane_actors.hpp"
 
 namespace ptx_cost {
 
@@ -140,6 +142,84 @@ samples_of_case hop(ptx::module const& code, costs const& c, std::uint32_t sampl
   return all;
 }
 
+/// As many pairs as a warp has lanes, all of which play at once, with one team. A sample is a round of each pair.
+constexpr std::uint32_t pairs = 32;
+samples_of_case hop_of_all(ptx::module const& code, costs const& c, std::uint32_t samples,
+                           std::uint64_t seed) {
+  bed b(code, {.teams = 1, .seed = seed}, c);
+  std::vector<rondo::actor_id> first, second;
+  for (std::uint32_t p = 0; p < pairs; ++p) {
+    first.push_back(b.launch(cost_actors::index_of<player>(), false));
+    second.push_back(b.launch(cost_actors::index_of<player>(), false));
+  }
+  rondo::device_event event;
+  for (std::uint32_t p = 0; p < pairs; ++p) b.ask(second[p], player::serve{{first[p]}, 0});
+  for (std::uint32_t p = 0; p < pairs; ++p) b.wait_for_event(event);
+  auto const rounds = warm_up + samples + 1000;  // the first have played some when the last begins
+  for (std::uint32_t p = 0; p < pairs; ++p) b.ask(first[p], player::serve{{second[p]}, rounds});
+  auto const left_of = [&](rondo::actor_id id) { return b.state_of<player>(id).left; };
+  b.wait_until([&] { return std::ranges::all_of(first, [&](auto id) { return left_of(id) != 0; }); });
+  auto const left = [&] {
+    return std::accumulate(first.begin(), first.end(), std::uint64_t{0},
+                           [&](std::uint64_t sum, auto id) { return sum + left_of(id); });
+  };
+  samples_of_case all;
+  sighting before;
+  auto next = left();
+  for (std::uint64_t n = 0; n <= warm_up + samples; ++n) {
+    next -= pairs;
+    auto const seen = b.wait_until([&] { return left() <= next; });
+    if (n > warm_up) all.push_back({seen.ps - before.ps, trace_path(b.grid().logs(), seen.where, before.ps)});
+    before = seen;
+  }
+  return all;
+}
+
+/// Actors that are run by lanes, on 8 multiprocessors with 8 teams each: each message goes on to one of them at random.
+/// As many messages are under way as there are lanes.
+constexpr std::uint32_t wanderers = 2048, under_way = 2048, wanderer_teams = 64, visits_per_sample = 4096,
+                        visits_for_sectors = 256;  // few actors are visited twice
+samples_of_case wander(ptx::module const& code, costs const& c, std::uint32_t samples, std::uint64_t seed) {
+  bed b(code, {.teams = wanderer_teams, .capacity = 4, .actors = wanderers + 64, .seed = seed}, c);
+  std::vector<rondo::actor_id> all;
+  for (std::uint32_t n = 0; n < wanderers; ++n)
+    all.push_back(b.launch(lane_actors::index_of<wanderer>(), false));
+  auto const visits = [&] {
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0},
+                           [&](std::uint64_t sum, auto id) { return sum + b.state_of<wanderer>(id).visits; });
+  };
+  auto const await_visits = [&](std::uint64_t most) {
+    while (visits() < most) b.pass(1'000'000);
+  };
+  for (std::uint32_t n = 0; n < under_way; ++n) {
+    visit const first{all[0].index, wanderers, (n + 1) * 0x9e37'79b9};
+    b.tell(all[n * (wanderers / under_way)], &first);
+    if (n % 256 == 255) b.pass(400'000'000);  // until they are out of the queue
+  }
+  await_visits(10 * under_way);
+  samples_of_case of_all;
+  for (std::uint32_t n = 0; n < samples; ++n) {
+    std::unordered_set<std::uint64_t> sectors;
+    b.grid().forget_logs();
+    b.grid().collect_sectors(&sectors);
+    auto const began_ps = b.grid().now_ps();
+    auto const before = visits();
+    await_visits(before + visits_for_sectors);
+    b.grid().collect_sectors(nullptr);
+    auto const of_sectors = visits() - before;
+    await_visits(before + visits_per_sample);
+    // Of so many visits as a sample has: what came after the last one is left out.
+    auto const share = [](std::uint64_t of, std::uint64_t seen) {
+      return static_cast<std::uint64_t>(static_cast<double>(of) * visits_per_sample /
+                                        static_cast<double>(seen));
+    };
+    of_all.push_back({share(b.grid().now_ps() - began_ps, visits() - before),
+                      trace_path(b.grid().logs(), b.grid().last_step(), began_ps),
+                      share(sectors.size(), of_sectors)});
+  }
+  return of_all;
+}
+
 /// Of a case with many producers a sample has fewer messages of each, because the machine executes all of them.
 constexpr std::uint32_t parcels_of(std::uint32_t producers) { return producers == 4 ? 24 : 1024 / producers; }
 /// Each sample leaves out the beginning, while the producers are told and the mailbox is still filling.
@@ -224,6 +304,14 @@ constexpr cost_case all_cases[] = {
     {"idle_long", "the same after 10 ms", idle_us, 20, &idle<10'000>},
     {"hop", "from one pinned actor to another", 2, 200, &hop<true>},
     {"hop_pooled", "the same, between actors that any team may run", 2, 200, &hop<false>},
+    {"hop_of_all", "between the actors of 32 such pairs, with one team, per message of all", 2 * pairs, 50,
+     &hop_of_all},
+    {"hop_of_all_lanes", "the same, in `width::lane`", 2 * pairs, 50, &hop_of_all,
+     cost_case::module_kind::lanes},
+    {"wander",
+     "2048 actors of `width::lane` on 8 multiprocessors, with 8 teams each, send on what they get, at "
+     "random, per message of all",
+     visits_per_sample, 3, &wander, cost_case::module_kind::lanes},
     {"fan_in", "4 pinned producers to one pinned actor, per message", fan_in_messages(4), 200,
      &fan_in<consumer, 4>},
     {"fan_in_64", "64 pinned producers", fan_in_messages(64), 2, &fan_in<consumer, 64>},

@@ -14,13 +14,16 @@ namespace ptx_cost {
 struct sample {
   std::uint64_t ps = 0;
   path_costs path;
+  std::uint64_t sectors = 0;  // of the L2 that the grid has read or written, if the case counts them
 };
 
 struct cost_case {
+  enum class module_kind { teams, lanes };  // whether an actor takes a team, or a lane
   std::string_view name, what;
   std::uint32_t per_sample;    // ways or messages that a sample consists of
   std::uint32_t most_samples;  // fewer where a sample takes long
   std::vector<sample> (*run)(ptx::module const&, costs const&, std::uint32_t samples, std::uint64_t seed);
+  module_kind of = module_kind::teams;
 };
 std::span<cost_case const> cost_cases();
 

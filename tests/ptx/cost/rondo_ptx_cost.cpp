@@ -66,6 +66,22 @@ command_line read_command_line(int argc, char** argv) {
   return line;
 }
 
+/// What nvcc has made of the modules, each read when it is needed.
+class modules {
+ public:
+  explicit modules(std::string of_teams) : of_teams_(std::move(of_teams)) {}
+  ptx::module const& of(cost_case const& c) const {
+    bool const lanes = c.of == cost_case::module_kind::lanes;
+    auto& read = read_[lanes];
+    if (!read) read = ptx::read_module_file(lanes ? RONDO_PTX_LANES_MODULE : of_teams_);
+    return *read;
+  }
+
+ private:
+  std::string of_teams_;
+  mutable decltype(ptx::read_module_file({})) read_[2];
+};
+
 void print_counts(results const& all) {
   std::printf("\nOn the critical path, per way (medians):\n\n");
   std::printf("%-17s %7s %7s %6s %6s %7s %8s %6s %7s %7s %7s %7s %7s\n", "", "p50", "p99", "PCIe", "PCIe",
@@ -105,7 +121,7 @@ void print_lines(results const& all) {
 
 /// The message with the median of time, step by step. Stores of bytes are put together, without the posted writes that
 /// they are.
-void print_paths(ptx::module const& code, results const& all) {
+void print_paths(modules const& code, results const& all) {
   for (auto const& [c, s] : all) {
     std::printf("\nThe critical path of %s:\n\n%10s %6s %5s  %-13s %s\n", c.name.data(), "at ns", "ns",
                 "warp", "step", "line");
@@ -127,7 +143,7 @@ void print_paths(ptx::module const& code, results const& all) {
       std::printf("%10.0f %6.0f %5u  %-13s %s",
                   static_cast<double>(one.what.at_ps - steps[0].what.at_ps) / 1e3, one.what.ps / 1e3,
                   one.warp, step_names[static_cast<std::size_t>(one.what.kind)],
-                  line_of(code, one.what.place).c_str());
+                  line_of(code.of(c), one.what.place).c_str());
       if (times != 1) std::printf(" (%zu times)", times);
       std::printf("\n");
     }
@@ -161,12 +177,12 @@ int main(int argc, char** argv) try {
     std::printf("The steps of an ask, predicted, in ns: %s.\n", steps_of_ask().text().c_str());
     return 0;
   }
-  auto const code = ptx::read_module_file(line.ptx_path);
+  modules const code(line.ptx_path);
   results all;
-  for (auto const& one : line.cases)
-    all.emplace_back(
-        one,
-        summarise(*code, one, one.run(*code, c.values, std::min(line.samples, one.most_samples), line.seed)));
+  for (auto const& one : line.cases) {
+    auto const samples = std::min(line.samples, one.most_samples);
+    all.emplace_back(one, summarise(code.of(one), one, one.run(code.of(one), c.values, samples, line.seed)));
+  }
   std::printf(
       "Predicted, not measured: PTX for sm_90 in virtual time, %u samples, seed %llu, costs from %s.\n",
       line.samples, static_cast<unsigned long long>(line.seed),
@@ -174,7 +190,7 @@ int main(int argc, char** argv) try {
   print_counts(all);
   print_times(all);
   print_lines(all);
-  if (line.path) print_paths(*code, all);
+  if (line.path) print_paths(code, all);
   if (!line.page_path.empty()) write_page(line.page_path, all, steps_of_ask(), c);
   return check_budget(line.budget_path, all) ? 0 : 1;
 } catch (std::exception const& e) {

@@ -42,6 +42,7 @@ summary summarise(ptx::module const& code, cost_case const& of, std::vector<samp
       lines[line_of(code, place)] += mean_us * static_cast<double>(ps);
     s.unseen_us += mean_us * static_cast<double>(one.path.unseen_ps);
     s.mean_us += mean_us * static_cast<double>(one.ps);
+    s.sectors += static_cast<double>(one.sectors) / ways / static_cast<double>(samples.size());
   }
   auto by_time = samples;
   auto const middle = by_time.begin() + static_cast<long>(by_time.size() / 2);

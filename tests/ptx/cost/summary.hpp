@@ -15,6 +15,7 @@ struct summary {
   std::array<double, step_kinds> us{};      // means
   double unseen_us = 0;                     // mean
   double mean_us = 0;
+  double sectors = 0;  // mean
   std::vector<std::pair<std::string, double>>
       lines;  // "kernels/mail/mailbox.hpp:12" and its microseconds; the largest first
 

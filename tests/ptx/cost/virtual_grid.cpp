@@ -223,6 +223,10 @@ void virtual_grid::fences(ptx::warp const&, ptx::instruction const& i, std::uint
 void virtual_grid::accesses(ptx::warp const&, ptx::instruction const& i, ptx::warp_access const& a) {
   if (std::find(a.where, a.where + ptx::warp_lanes, ptx::went::local) != a.where + ptx::warp_lanes)
     logs_[first_].add(warps_[first_].clock, i.place, step::local_access, 0);
+  for (std::uint32_t lane = 0; sectors_ != nullptr && lane < ptx::warp_lanes; ++lane)
+    if (a.where[lane] == ptx::went::device || a.where[lane] == ptx::went::l1)
+      for (auto at = a.addresses[lane] / 32; at <= (a.addresses[lane] + a.bytes - 1) / 32; ++at)
+        sectors_->insert(at);
   if (a.kind != ptx::access_kind::store) add_load(i, a);
   if (a.kind != ptx::access_kind::load) add_store(i, a);
 }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tests/ptx/cost/costs.hpp"
 #include "tests/ptx/cost/path.hpp"
@@ -53,6 +54,8 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
 
   std::vector<warp_log> const& logs() const noexcept { return logs_; }
   void forget_logs();
+  /// From now on, collects the numbers of the sectors of device memory that warps access: 32 bytes each. Null: no more.
+  void collect_sectors(std::unordered_set<std::uint64_t>* into) noexcept { sectors_ = into; }
   ptx::module const& code() const noexcept { return code_; }
   std::uint64_t executed() const noexcept { return grid_.executed(); }
   /// Of a multiprocessor's clock: a warp instruction takes four.
@@ -129,6 +132,7 @@ class virtual_grid final : ptx::observer, ptx::machine_clock {
   std::vector<std::uint64_t> slices_;                         // of the L2: when each is free
   std::unordered_map<std::uint64_t, std::uint64_t> atomics_;  // by sector: when its last atomic is done
   std::unordered_map<std::uint64_t, store_stamp> stamps_;     // of the last store to each 4 bytes
+  std::unordered_set<std::uint64_t>* sectors_ = nullptr;
   std::size_t first_ = 0;
   std::uint32_t last_ = 0;
   std::uint64_t last_ps_ = 0, arrival_ = 0;

@@ -42,11 +42,11 @@ warp::target warp::find(instruction const& i, std::uint32_t lane, std::uint64_t 
     if (i.space == space::shared) fail(i, lane, "outside its block's shared memory: " + hex(address));
   }
   if (i.space == space::local || i.space == space::generic) {
-    auto const first =
-        reinterpret_cast<std::uint64_t>(local_memory_.data()) + std::uint64_t{lane} * grid_.local_bytes;
-    if (address - first < grid_.local_bytes && bytes <= first + grid_.local_bytes - address)
+    auto const first = reinterpret_cast<std::uint64_t>(memory_.locals(lane));
+    if (address - first < lane_memory::local_bytes && bytes <= first + lane_memory::local_bytes - address)
       return {target::kind::local, address - first, nullptr};
-    if (address - reinterpret_cast<std::uint64_t>(local_memory_.data()) < local_memory_.size())
+    auto const all = reinterpret_cast<std::uint64_t>(memory_.locals(0));
+    if (address - all < reinterpret_cast<std::uint64_t>(memory_.locals(warp_lanes)) - all)
       fail(i, lane, "the local memory of another lane");
     if (i.space == space::local) fail(i, lane, "outside its local memory: " + hex(address));
   }

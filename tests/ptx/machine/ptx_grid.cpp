@@ -56,17 +56,26 @@ void grid::start() {
 }
 
 void grid::serve(warp& w) {
+  // A warp that has looked this often, and found nothing to do each time, leaves the processor to others for a while:
+  // many grids have more warps than the machine has processors.
+  constexpr std::uint32_t looks = 32, short_look = 256;
+  constexpr std::chrono::microseconds pause{50};
+  std::uint32_t looked = 0;
   try {
     while (!stopping_.load(std::memory_order_acquire)) {
+      auto const before = w.executed();
       auto const p = w.run(512);
       if (p == progress::ended) break;
+      looked = w.executed() - before < short_look ? looked + 1 : 0;
       if (p != progress::waiting) continue;
       auto const until = w.wakes_at(), now = launch_.clock->now_ns();
       if (until > now && until != ~0ull && until - now > 2000)
         std::this_thread::sleep_for(
             std::chrono::nanoseconds(std::min<std::uint64_t>(until - now, 1'000'000)));
-      else
+      else if (looked < looks)
         std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(pause);
     }
   } catch (error const& e) {
     fail(e.what());

@@ -12,6 +12,40 @@ std::uint64_t machine_clock::now_ns() noexcept {
 
 std::uint64_t machine_clock::cycles(warp const& of) const noexcept { return of.executed(); }
 
+namespace {
+
+struct free_memory {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<rondo::arena_memory>>
+      all;  // guarded by mutex; as many as there were warps at once
+};
+
+free_memory& free_lanes() {
+  static free_memory lanes;
+  return lanes;
+}
+
+}  // namespace
+
+lane_memory::lane_memory() {
+  auto& from = free_lanes();
+  std::lock_guard lock(from.mutex);
+  if (from.all.empty()) {
+    memory_ = std::make_unique<rondo::arena_memory>(
+        (sizeof(std::uint64_t) * frame_slots + std::size_t{local_bytes}) * warp_lanes);
+    from.all.reserve(from.all.capacity() + 1);  // so that the destructor need not
+  } else {
+    memory_ = std::move(from.all.back());
+    from.all.pop_back();
+  }
+}
+
+lane_memory::~lane_memory() {
+  auto& to = free_lanes();
+  std::lock_guard lock(to.mutex);
+  to.all.push_back(std::move(memory_));
+}
+
 warp::warp(launch const& grid, multiprocessor& sm, std::uint32_t block, std::uint32_t index)
     : constants(grid.code->constants.data()),
       grid_(grid),
@@ -19,16 +53,13 @@ warp::warp(launch const& grid, multiprocessor& sm, std::uint32_t block, std::uin
       code_(grid.code->code.data()),
       block_(block),
       index_(index),
-      random_(grid.how.seed * 1'000'003 + block * 64 + index),
-      frame_memory_(std::size_t{grid.frame_slots} * 8 * warp_lanes),
-      local_memory_(std::size_t{grid.local_bytes} * warp_lanes) {
+      random_(grid.how.seed * 1'000'003 + block * 64 + index) {
   auto const lanes = std::min(warp_lanes, grid.threads - index * warp_lanes);
   ready_ = lanes == warp_lanes ? ~0u : (1u << lanes) - 1;
   auto const& entry = grid.code->functions[grid.entry];
   for_each_lane(ready_, [&](std::uint32_t lane) {
-    regs[lane] =
-        reinterpret_cast<std::uint64_t*>(frame_memory_.data()) + std::size_t{lane} * grid.frame_slots;
-    locals[lane] = local_memory_.data() + std::size_t{lane} * grid.local_bytes;
+    regs[lane] = memory_.frames(lane);
+    locals[lane] = memory_.locals(lane);
     frames_[lane].push_back({0, 0, regs[lane], locals[lane], grid.entry});
     pcs_[lane] = entry.first;
   });
@@ -184,9 +215,8 @@ void warp::push_frame(instruction const& i, std::uint32_t lane, std::uint32_t in
   auto const& from = grid_.code->functions[caller.function];
   auto* const slots = caller.regs + from.slots;
   auto* const local = caller.local + from.local_bytes;
-  auto const* const frames = reinterpret_cast<std::uint64_t*>(frame_memory_.data());
-  if (slots + callee.slots > frames + std::size_t{lane + 1} * grid_.frame_slots ||
-      local + callee.local_bytes > local_memory_.data() + std::size_t{lane + 1} * grid_.local_bytes)
+  if (slots + callee.slots > memory_.frames(lane + 1) ||
+      local + callee.local_bytes > memory_.locals(lane + 1))
     fail(i, lane, "the stack of a lane is full");
   if (site.params.size() != callee.params.size() || site.results.size() != callee.results.size())
     fail(i, lane, "a call with other parameters than '" + callee.name + "' has");
@@ -311,16 +341,35 @@ flow warp::meet(instruction const& i, std::uint32_t lanes, lanes_act act) {
     if ((wanted & ended_) != 0) fail(i, lane, "waits for a lane that has exited or never was");
     if ((wanted & at_barrier_) != 0) wake();  // another warp may have released them
     if ((wanted & at_barrier_) != 0) fail(i, lane, "waits for a lane that waits at a barrier of the block");
-    for_each_lane(wanted & meeting_, [&](std::uint32_t other) {
-      auto const& of_other = at(other);
-      if (masks_[other] != wanted || of_other.run != i.run || of_other.sub != i.sub)
+    for_each_lane(elsewhere(lane), [&](std::uint32_t other) {
+      if (waits_for(other, lane))
         fail(i, lane,
              "waits for lane " + std::to_string(other) +
-                 ", which waits with another mask or elsewhere: " + grid_.code->where(of_other));
+                 ", which waits with another mask or elsewhere: " + grid_.code->where(at(other)));
     });
-    if ((wanted & meeting_) == wanted) finish_meeting(wanted, act);
+    if ((wanted & meeting_) == wanted && elsewhere(lane) == 0) finish_meeting(wanted, act);
   });
   return flow::choose;
+}
+
+/// The lanes that `lane` waits for, and that wait with another mask or elsewhere.
+std::uint32_t warp::elsewhere(std::uint32_t lane) const {
+  std::uint32_t found = 0;
+  for_each_lane(masks_[lane] & meeting_, [&](std::uint32_t other) {
+    bool const same =
+        masks_[other] == masks_[lane] && at(other).run == at(lane).run && at(other).sub == at(lane).sub;
+    found |= std::uint32_t{!same} << other;
+  });
+  return found;
+}
+/// Whether `lane` cannot go on before `other` does, perhaps because of lanes between them.
+bool warp::waits_for(std::uint32_t lane, std::uint32_t other) const {
+  std::uint32_t reached = 0, next = 1u << lane;
+  while (auto const fresh = next & ~reached) {
+    reached |= fresh;
+    for_each_lane(fresh, [&](std::uint32_t l) { next |= elsewhere(l); });
+  }
+  return (reached >> other & 1) != 0;
 }
 
 void warp::finish_meeting(std::uint32_t lanes, lanes_act act) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <bit>
+#include <memory>
 
 #include "tests/ptx/machine/ptx_memory.hpp"
 #include "tests/ptx/machine/ptx_observer.hpp"
@@ -28,10 +29,28 @@ struct launch {
   observer* watcher = nullptr;
   machine_clock* clock = nullptr;
   posted_writes* bus = nullptr;
-  // Of a lane; what is not used takes no memory. nvcc gives each value a register of its own, so that a function with
-  // many stages inlined has 30,000. Not powers of two: the same register of all lanes would compete for one set of the
-  // processor's cache.
-  std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (256 << 10) + 40;
+};
+
+/// The registers and the local memory of a warp's lanes. What is not used takes no memory. A warp that ends leaves it
+/// to the next one, with what is in it: the pages that a short launch touches cost more than what it executes.
+class lane_memory {
+ public:
+  // Of a lane. nvcc gives each value a register of its own, so that a function with many stages inlined has 30,000. Not
+  // powers of two: the same register of all lanes would compete for one set of the processor's cache.
+  static constexpr std::uint32_t local_bytes = (64 << 10) + 320, frame_slots = (256 << 10) + 40;
+
+  lane_memory();
+  ~lane_memory();
+  std::uint64_t* frames(std::uint32_t lane) const noexcept {
+    return reinterpret_cast<std::uint64_t*>(memory_->data()) + std::size_t{lane} * frame_slots;
+  }
+  std::byte* locals(std::uint32_t lane) const noexcept {
+    return memory_->data() + sizeof(std::uint64_t) * frame_slots * warp_lanes +
+           std::size_t{lane} * local_bytes;
+  }
+
+ private:
+  std::unique_ptr<rondo::arena_memory> memory_;
 };
 
 enum class progress : std::uint8_t { ready, waiting, ended };
@@ -129,6 +148,8 @@ class warp {
   void go_on(std::uint32_t lanes) noexcept;  // behind the instruction
   flow end(std::uint32_t lanes, instruction const& i);
   void push_frame(instruction const& i, std::uint32_t lane, std::uint32_t function, std::uint32_t site);
+  std::uint32_t elsewhere(std::uint32_t lane) const;
+  bool waits_for(std::uint32_t lane, std::uint32_t other) const;
   void finish_meeting(std::uint32_t lanes, lanes_act act);
   target find(instruction const& i, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes);
   void drain_some(std::uint32_t lane);
@@ -143,7 +164,7 @@ class warp {
   instruction const* code_;
   std::uint32_t block_, index_;
   random_source random_;
-  rondo::arena_memory frame_memory_, local_memory_;
+  lane_memory memory_;
 
   // Lanes. Each that has not ended is in one of the first three sets.
   std::uint32_t ready_ = 0, meeting_ = 0, at_barrier_ = 0, sleeping_ = 0, ended_ = 0;

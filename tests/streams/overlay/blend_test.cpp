@@ -87,6 +87,7 @@ double mixed(pixels::blend_mode mode, double b, double s) {
 struct scene {
   picture below, above;
   colour_description colours;
+  std::int32_t left = 0, top = 0;  // the pixel of the layer that is over the picture's first one
 };
 
 /// Premultiplied light of a layer's pixel, and its opacity.
@@ -96,6 +97,7 @@ struct lit {
 };
 lit layer_at(scene const& s, exact_matrix const& m, std::int32_t x, std::int32_t y) {
   auto const& a = s.above;
+  x += s.left, y += s.top;
   if (a.about.is_layer())
     return {{{a.sample(0, x, y), a.sample(1, x, y), a.sample(2, x, y)}}, a.sample(3, x, y)};
   if (a.channels() == 3)
@@ -130,6 +132,14 @@ void composed(scene const& s, pixels::blend_mode mode, std::int32_t x, std::int3
   m.to_samples(all, to);
 }
 
+/// The same from that pixel on.
+pixels::layer_planes moved(pixels::layer_planes p, std::int32_t left, std::int32_t top) {
+  auto const by = top * p.stride + left;
+  p.red += by, p.green += by, p.blue += by, p.opacities += by;
+  p.marks.left = left, p.marks.top = top;
+  return p;
+}
+
 /// The largest difference of a sample of the picture that comes out.
 double error_of(scene const& s, pixels::blend_mode mode, std::uint32_t lanes) {
   auto made = s.below;
@@ -138,7 +148,7 @@ double error_of(scene const& s, pixels::blend_mode mode, std::uint32_t lanes) {
     rows const row(static_cast<i32>(lane), static_cast<i32>(lanes));
     for (std::int32_t y = 0; y < made.about.height; y += 2)
       if (s.above.about.is_layer())
-        row.blend(made.planes(), s.above.layer(), how, y);
+        row.blend(made.planes(), moved(s.above.layer(), s.left, s.top), how, y);
       else
         row.blend(made.planes(), s.above.planes(), how, y);
   }
@@ -228,6 +238,25 @@ TEST_CASE("a layer is blended as in double precision, in each mode, whatever its
     auto const lanes = seed % 2 == 0 ? 1u : 32u;
     INFO("mode " << mode << ", " << name_of(format) << ", seed " << seed << ", " << lanes << " lanes");
     REQUIRE(error_of(any_scene(seed, format), mode, lanes) < 0.6);
+  }
+}
+
+TEST_CASE("a layer of floats may begin anywhere: tiles without samples are never read", "[overlay][blend]") {
+  auto const lanes = GENERATE(1u, 32u);
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    maker make(seed);
+    auto const left = 2 * static_cast<std::int32_t>(make.number(70)),
+               top = 2 * static_cast<std::int32_t>(make.number(70));
+    auto const width = 16 + 2 * static_cast<std::int32_t>(make.number(90)),
+               height = 16 + 2 * static_cast<std::int32_t>(make.number(40));
+    INFO("seed " << seed << ", " << lanes << " lanes, from " << left << ", " << top);
+    scene const s{{width, height, pixel_format::i420, seed},
+                  {left + width, top + height, pixel_format::rgba_f16, seed + 1},
+                  {},
+                  left,
+                  top};
+    REQUIRE(error_of(s, pixels::blend_normal, lanes) < 0.6);
+    REQUIRE(error_of(s, pixels::blend_multiply, lanes) < 0.6);
   }
 }
 

@@ -75,7 +75,7 @@ void draw(Stage const& stage, typename Stage::options const& o, rondo::video::im
   for (auto part = layer.begin(stage.count(), each); part-- > 0;) layer.count(part, make);
   for (auto part = layer.join(); part-- > 0;) layer.put(part);
   rondo::team_shared shared{};
-  for (std::uint32_t n = 0; n < layer.touched(); ++n)
+  for (std::uint32_t n = 0; n < layer.touched(); ++n) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       rondo::team const team{0, lane, lanes, shared};
       if (about.is_layer())
@@ -83,6 +83,8 @@ void draw(Stage const& stage, typename Stage::options const& o, rondo::video::im
       else
         layer.draw(team, rondo::video::drawn_planes_at(about, pixels), stage.how(), n);
     }
+    if (about.is_layer()) layer.mark(rondo::video::layer_planes_at(about, pixels), n);
+  }
 }
 
 }  // namespace exact_memory

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -21,8 +22,10 @@ using rondo::video::pixel_format;
 /// A picture of a format that is drawn on, its planes padded as a stage's are, filled with noise.
 class picture {
  public:
+  enum class tiles { none, some, all };
+  /// `empty`: which tiles of a layer have no samples.
   picture(std::int32_t width, std::int32_t height, pixel_format format = pixel_format::i420,
-          std::uint32_t seed = 1)
+          std::uint32_t seed = 1, tiles empty = tiles::some)
       : about{width, height, format}, data_(about.bytes() / 64 + 1) {
     std::mt19937 random{seed};
     if (!about.is_layer()) {
@@ -31,7 +34,12 @@ class picture {
       return;
     }
     auto const p = layer();
+    // What has no samples may be anything, even what is no number.
+    std::memset(data_.data(), 0xff, about.bytes());
+    for (std::int32_t tile = 0; tile < p.marks.columns * ((height + 63) / 64); ++tile)
+      p.marks.of[tile] = empty == tiles::none || (empty == tiles::some && random() % 2 != 0);
     for (std::int32_t n = 0; n < p.stride * height; ++n) {
+      if (!rondo::pixels::is_marked(p.marks, n % p.stride, n / p.stride)) continue;
       auto const opacity = static_cast<float>(random() % 4096) / 4095;
       p.opacities[n] = rondo::pixels::to_half(opacity);
       for (auto* const plane : {p.red, p.green, p.blue})
@@ -50,6 +58,7 @@ class picture {
   double sample(int channel, std::int32_t x, std::int32_t y) const {
     if (!about.is_layer()) return plane(channel).at(x, y);
     auto const p = layer();
+    if (!rondo::pixels::is_marked(p.marks, x, y)) return 0;
     auto const* const of = channel == 0   ? p.red
                            : channel == 1 ? p.green
                            : channel == 2 ? p.blue
@@ -160,7 +169,7 @@ void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make c
   for (auto p = layer.begin(groups, each); p-- > 0;) layer.count(p, make);
   for (auto p = layer.join(); p-- > 0;) layer.put(p);
   rondo::team_shared shared{};
-  for (auto n = layer.touched(); n-- > 0;)
+  for (auto n = layer.touched(); n-- > 0;) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       rondo::team const team{0, lane, lanes, shared};
       if (on.about.is_layer())
@@ -168,6 +177,8 @@ void draw_in_tiles(picture& on, std::uint32_t groups, std::uint32_t each, Make c
       else
         layer.draw(team, on.planes(), how, n);
     }
+    if (on.about.is_layer()) layer.mark(on.layer(), n);
+  }
 }
 /// The same of shapes that are there.
 template <class Shape, class How>

@@ -70,7 +70,7 @@ RONDO_PIXELS void every_function(RONDO_BUFFER u8* to, RONDO_BUFFER u8 const* fro
   no_more const nothing = {};
   every_step(planes, bins, reinterpret_cast<RONDO_BUFFER box_shape*>(model), box, nothing, first, y);
   RONDO_BUFFER u16* const halves = reinterpret_cast<RONDO_BUFFER u16*>(to);
-  layer_planes const layer = {halves, halves, halves, halves, stride, width, height};
+  layer_planes const layer = {halves, halves, halves, halves, stride, width, height, {to, 1, 0, 0}};
   every_step(layer, bins, reinterpret_cast<RONDO_BUFFER box_shape*>(model), box, nothing, first, y);
   every_step(layer, bins, reinterpret_cast<RONDO_BUFFER segment*>(model),
              segment_between(1, 2, 3, 4, reach_of(style), 0), strokes, first, y);

@@ -41,6 +41,9 @@ _rondo() {
     esac
   done
   command=${words[0]:-} COMPREPLY=()
+  # `run` has commands of its own.
+  local -a called=("$command")
+  if [[ $command == run && ${#words[@]} -gt 1 ]]; then called+=("${words[1]}"); fi
   case $previous in
     --config | --file | --checkpoint | --recording | --trace | --out | --token-file | --tls-authorities | --input | --output)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -50,9 +53,12 @@ _rondo() {
   if [[ -z $command ]]; then
     _rondo_offer < <(printf '%s\n' --help --version && "$rondo" --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
   elif [[ $current == -* ]]; then
-    _rondo_offer < <("$rondo" "$command" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
+    _rondo_offer < <("$rondo" "${called[@]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
   elif ((${#words[@]} == 1)); then
     case $command in
+      run)
+        _rondo_offer < <("$rondo" run --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
+        ;;
       replay)
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;
