@@ -35,8 +35,17 @@ std::string lane_of(team_snapshot const& t) {
 
 }  // namespace
 
+std::uint64_t observation::count_crossing() const {
+  std::uint64_t all = 0;
+  for (auto const& d : devices_) all += d.mail->count_orphans();
+  return all;
+}
+
 telemetry observation::snapshot() {
   telemetry t;
+  // Messages go from the host into mailboxes, and on from there: counted before and after the mailboxes, none of them
+  // is in neither count.
+  t.crossing = count_crossing();
   auto const before = read_past();
   t.retired = before.retired;
   for (std::uint32_t d = 0; d < devices_.size(); ++d) {
@@ -56,8 +65,8 @@ telemetry observation::snapshot() {
     }
     t.devices.push_back({dev.info(), {}, dev.read_queues()});
     dev.read_teams(t.devices.back().teams);
-    t.crossing += devices_[d].mail->count_orphans();
   }
+  t.crossing = std::max(t.crossing, count_crossing());
   t.asks_waiting = asks_.waiting();
   t.late_answers = asks_.late();
   t.dead_letters = read_past().dead_letters;

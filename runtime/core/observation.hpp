@@ -89,6 +89,7 @@ class observation {
 
   void on_thrown_report(char const* text);
   std::string take_thrown(actor_id actor);
+  std::uint64_t count_crossing() const;
   std::optional<actor_failure> last_failure_of(actor_snapshot const& actor) const;
 
   device_set& devices_;

@@ -49,7 +49,8 @@ struct device_report {
   std::optional<queue_counts> queues{};  // of a device that has a queue pair
 };
 
-/// A runtime at one moment.
+/// A runtime, read one actor after another while it runs: counts of different actors are of different moments. It is at
+/// rest only if several in a row say so (docs/actors.md).
 struct telemetry {
   std::vector<device_report> devices;  // by their numbers
   std::vector<actor_report> actors;    // the living ones

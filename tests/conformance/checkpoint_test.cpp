@@ -8,6 +8,7 @@
 #include <span>
 
 #include "runtime/checkpoint.hpp"
+#include "tests/at_rest.hpp"
 #include "tests/conformance/harness.hpp"
 #include "tests/scratch_directory.hpp"
 
@@ -117,10 +118,7 @@ std::vector<written> write_under_load(rondo::config const& settings, bool pinned
 void check(written const& file, rondo::config const& settings) {
   auto const rt = start(settings);
   rondo::restore(*rt, file.path);
-  REQUIRE(eventually([&] {
-    auto const t = rt->snapshot();
-    return t.crossing == 0 && t.waiting == 0 && t.conserved();
-  }));
+  REQUIRE(rondo_test::comes_to_rest(*rt));
   for (std::uint32_t i = 0; i < stores; ++i) {
     auto const t = ask_last(rt->find<orderly>(name_of(i)).value(), get{});
     INFO(file.path << ", " << name_of(i));

@@ -12,6 +12,7 @@
 #include "runtime/replay.hpp"
 #include "runtime/state/recording_file.hpp"
 #include "runtime/state/replayer.hpp"
+#include "tests/at_rest.hpp"
 #include "tests/catch.hpp"
 #include "tests/runtime/counter_fixture.hpp"
 #include "tests/runtime/ledger_fixture.hpp"
@@ -84,20 +85,7 @@ TEST_CASE("a run of several teams is replayed to the same states", "[recording]"
         }
       });
     for (auto& s : senders) s.join();
-    // Forwarded messages end without further action. Events on their way to the host are not counted anywhere, so look
-    // several times.
-    std::uint64_t before = 0;
-    int looks_at_rest = 0;
-    REQUIRE(eventually([&] {
-      auto const t = rt->snapshot();
-      bool const arrived = std::ranges::all_of(
-          t.devices, [](auto const& d) { return !d.queues || d.queues->submitted == d.queues->taken; });
-      bool const rests = arrived && t.waiting == 0 && t.crossing == 0 && t.conserved();
-      looks_at_rest = rests && t.live.handled == before ? looks_at_rest + 1 : 0;
-      before = t.live.handled;
-      std::this_thread::sleep_for(10ms);
-      return looks_at_rest == 5;
-    }));
+    REQUIRE(comes_to_rest(*rt));  // forwarded messages end without further action
     tape.end();
     for (auto const& a : all) digests.push_back(digest_of(a));
     handled = rt->snapshot().live.handled;

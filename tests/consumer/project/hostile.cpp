@@ -152,7 +152,11 @@ bool survives(char const* device, bool rounds) {
   for (auto const& v : b.living)
     disorder += v.ask(inspect_order{}, {.timeout = limit, .priority = 0, .wait_for_room = true}, rondo::block).value().disorder;
   rondo::telemetry t;
-  bool const whole = soon([&] { return t = rt.snapshot(), t.conserved() && t.waiting == 0 && t.crossing == 0; });
+  bool const whole = soon([&] {
+    auto const before = t.live.handled;  // one snapshot reads actor by actor, while messages may move
+    t = rt.snapshot();
+    return t.conserved() && t.waiting == 0 && t.crossing == 0 && t.live.handled == before;
+  });
   auto all = t.live;
   all += t.retired;
   std::printf("%s%s: %llu messages and %llu asks, %llu operations on actors: %s\n", device, rounds ? ", rounds" : "",
