@@ -377,10 +377,8 @@ class io_team : public submission_reader<Bus> {
     if (this->window_.epoch_ended == 0 || s.how == post_order::apart || !arena.has_cell(s.to.index) ||
         arena.epoch(s.to.index, s.epoch.reserved()).load(memory_order::relaxed) == s.epoch.number())
       return false;
-    // Its sender is to hear that the actor is gone. But of a run that is sent again, all behind the first that came
-    // back do so.
-    return s.how == post_order::resent ||
-           arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
+    // A successor may have ended it. Then the sender is to hear that the actor is gone, not that a mailbox is full.
+    return arena.cell(s.to.index).generation.load(memory_order::relaxed) == s.to.generation;
   }
   /// If `s` goes back to be sent again, and no ack says so.
   RONDO_HD void end_epoch(submission const& s, errc outcome) noexcept {

@@ -1,4 +1,6 @@
 // How the I/O team processes submissions.
+#include <span>
+
 #include "tests/kernels/io_fixture.hpp"
 
 using namespace rondo_test;
@@ -185,6 +187,33 @@ TEST_CASE("a message without room goes back, and all later ones of its epoch wit
     }
     CHECK(back == std::vector<std::uint32_t>{2, 3, 4, 5, 9, 12});
     CHECK(ends == std::vector<std::string>{"ack full", "ask full", "ack ok", "ack full"});
+  }
+}
+
+// Regression: a run that was sent again was told that the mailbox is full, because the cell's next actor had ended the
+// epoch.
+TEST_CASE("a message to an actor that is gone is told so, whatever its cell's next actor has done",
+          "[io_team][G5]") {
+  for (auto const how : {post_order::in_epoch, post_order::resent}) {
+    io_fixture f{32};
+    auto const next = f.arena.launch_taker(0, 2);
+    actor_id const gone{next.index, next.generation + 1};
+    f.how = post_order::in_epoch;
+    for (std::uint32_t n = 0; n < 3; ++n) REQUIRE(f.post(next, {{0, n}}));
+    f.how = how;
+    REQUIRE(f.post(gone, {{0, 3}}));
+    REQUIRE(f.post(gone, {{0, 4}, {0, 5}}));
+    REQUIRE(f.post(gone, {{0, 6}}, some_ack));
+    REQUIRE(f.post(gone, {{0, 7}, {0, 8}}, some_ack));
+    CHECK(f.team().step(64) == 9);
+    REQUIRE(f.events.size() > 1);
+    CHECK((f.events[0].kind == event_kind::returned && f.events[0].reason == errc::mailbox_full));
+    std::uint32_t ends = 0;
+    for (auto const& e : std::span(f.events).subspan(1)) {
+      CHECK(e.reason == errc::actor_gone);
+      ends += e.kind != event_kind::reply;
+    }
+    CHECK(ends == (how == post_order::resent ? 6 : 3));
   }
 }
 
