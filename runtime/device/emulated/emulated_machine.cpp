@@ -134,9 +134,11 @@ grid_end emulated_machine::wait() {
   std::unique_lock lock(mutex_);
   // After a fault, handlers may still run, but the reader of submissions must have ended.
   changed_.wait(lock, [&] { return others_running_ == 0 && (workers_running_ == 0 || is_lost()); });
-  // Pinned teams read submissions, too. They leave at once, but for a handler that hangs.
-  if (is_lost())
-    changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return workers_running_ == 0; });
+  // Pinned teams read submissions, too: one that has fetched a message must not handle it when it was refused. They
+  // leave at once, but for a handler that hangs. Many short waits: one long one may be over before they have run, if
+  // the clock jumps or the process stands still.
+  for (int looks = 0; is_lost() && workers_running_ != 0 && looks < 100; ++looks)
+    changed_.wait_for(lock, std::chrono::milliseconds(1), [&] { return workers_running_ == 0; });
   return is_lost() ? grid_end::faulted : grid_end::over;
 }
 
