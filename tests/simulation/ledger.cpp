@@ -22,7 +22,8 @@ void ledger::fail(char const* guarantee, letter const& m, std::string const& wha
 
 // -- senders
 
-std::uint32_t ledger::write(std::uint32_t to_life, std::uint32_t sender, manner how, operation const& o) {
+std::uint32_t ledger::write(std::uint32_t to_life, std::uint32_t sender, manner how, operation const& o,
+                            std::uint32_t together) {
   letter m;
   m.number = static_cast<std::uint32_t>(letters.size());
   m.life = to_life;
@@ -32,6 +33,7 @@ std::uint32_t ledger::write(std::uint32_t to_life, std::uint32_t sender, manner 
   m.priority = o.priority;
   m.fails = o.fails;
   m.work = o.work;
+  m.together = together;
   m.begun = world::get().steps();
   m.deadline_us = o.deadline_us;
   if (to_life != nobody) m.pending_before = lives[to_life].last_run + (lives[to_life].has_dead ? 1 : 0);
@@ -160,7 +162,9 @@ bool ledger::may_hide(letter const& earlier, letter const& m) const {
 }
 
 bool ledger::may_be_dead(letter const& m, life const& l) const {
-  return m.deadline_us != 0 || m.attempts + (of->faults.fail_handler != 0 ? 1 : 0) >= l.how.poison_after;
+  // A far device finds out that a batch is too large, and its subscriber hears of that later.
+  return m.together > l.how.capacity || m.deadline_us != 0 ||
+         m.attempts + (of->faults.fail_handler != 0 ? 1 : 0) >= l.how.poison_after;
 }
 
 /// G3: when the last handler ended, nothing more urgent was certainly in the mailbox.

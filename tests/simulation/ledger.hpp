@@ -34,6 +34,7 @@ struct letter {
   manner how{};
   std::uint8_t priority = 128, fails = 0;
   std::uint32_t work = 0;
+  std::uint32_t together = 1;  // messages of its batch
   std::uint32_t deadline_us = 0;
   std::uint64_t limit_ns = never;            // the latest possible deadline; known once it was sent
   std::uint64_t begun = 0, told_at = never;  // steps: when it was sent, when its outcome arrived
@@ -102,7 +103,8 @@ class ledger {
   bool ended = false;  // the device was lost, or the runtime closed: mail may stay in mailboxes
 
   // -- senders
-  std::uint32_t write(std::uint32_t to_life, std::uint32_t sender, manner how, operation const& o);
+  std::uint32_t write(std::uint32_t to_life, std::uint32_t sender, manner how, operation const& o,
+                      std::uint32_t together = 1);
   /// The call that sent it has returned.
   void sent(std::uint32_t number);
   /// The mailbox's answer to a sender, or the answer to an ask.

@@ -51,7 +51,7 @@ void stage::send_batch(operation const& o) {
   plain.fails = 0;
   std::vector<item> items;
   for (std::uint32_t i = 0; i < o.count; ++i)
-    items.push_back({{book_.write(to.life, o.thread, manner::told, plain), &o}});
+    items.push_back({{book_.write(to.life, o.thread, manner::told, plain, o.count), &o}});
   auto const ec =
       to.ref.try_tell(std::span<item const>(items),
                       {.priority = o.priority, .deadline = std::chrono::microseconds(o.deadline_us)});
