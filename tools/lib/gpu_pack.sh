@@ -47,7 +47,7 @@ gpu_pack() {
   local dir=${1:-$rondo_root/build/visit} new name path
   new=$dir.new
   [[ ! -e $dir || -f $dir/commit ]] || fail "$dir exists and was not packed by this script; remove it, or name another folder"
-  "$rondo_root/tools/deps" build test bench
+  "$rondo_root/tools/deps" build video test bench
   # Configured each time: the results name the commit, which is only read while configuring.
   CUDAARCHS=90 configure_preset gpu >/dev/null
   cmake --build "$rondo_root/build/gpu" --target "${pack_programs[@]}" || fail "could not build ${pack_programs[*]}; see the first error above"
